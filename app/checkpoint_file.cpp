@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "app/format.h"
 #include "app/history_access.h"
 #include "engine/spec/kept_checkpoints.h"
+#include "engine/spec/run_state.h"
 #include "engine/train/checkpoint_keeper.h"
 
 namespace lockstep {
@@ -29,7 +31,13 @@ std::string roleAsked(const fs::path& folder, const std::string& which) {
     return has(role) ? role : std::string();
 }
 
-Problem notKept(const std::string& trial, const fs::path& folder, const std::string& which) {
+// Nothing will write them again: not even `lockstep resume`, which goes on from one.
+bool haveGone(const TrialQuery& query, const TrialRow& row) {
+    return isFinal(runStateFrom(row.state).value_or(RunState::Crashed)) && query.wroteCheckpoint(row.id);
+}
+
+Problem notKept(const TrialQuery& query, const TrialRow& row, const fs::path& folder, const std::string& which) {
+    const std::string trial = std::to_string(row.id);
     std::vector<std::string> roles;
     for (const auto& each : checkpointsIn(folder))
         roles.push_back(each.epoch > 0 ? std::to_string(each.epoch) : each.role);
@@ -38,6 +46,7 @@ Problem notKept(const std::string& trial, const fs::path& folder, const std::str
         return {
             folder.string(), "trial.checkpoint-not-kept", {trial, which, fmt::format("{}", fmt::join(roles, ", "))}};
     if (freed) return {folder.string(), "trial.checkpoints-freed", {trial, *freed}};
+    if (haveGone(query, row)) return {folder.string(), "trial.checkpoints-gone", {trial}};
     const auto role = which.empty() ? std::string(kBest) : checkpointAsked(which)->role;
     return {(folder / checkpointName(role)).string(), "trial.no-checkpoint", {trial}};
 }
@@ -64,15 +73,25 @@ Result<ChosenCheckpoint> checkpointFile(const std::string& word, const Checkpoin
     }
     const std::int64_t trial = trialNumberIn(word);
     auto trials = openTrialsToRead();
-    const fs::path folder = fs::path(trials.row(trial).runDirectory) / "checkpoints";
+    const TrialRow row = trials.row(trial);
+    const fs::path folder = fs::path(row.runDirectory) / "checkpoints";
     const std::string role = roleAsked(folder, which);
-    if (role.empty()) return notKept(word, folder, which);
+    if (role.empty()) return notKept(trials.query(), row, folder, which);
     return ChosenCheckpoint{folder / checkpointName(role), role, trial};
 }
 
-std::int64_t keepEvaluation(const Evaluation& evaluation) {
+KeptEvaluation keepEvaluation(const Evaluation& evaluation, const DataKnown& known) {
     auto trials = openTrials();
-    return trials.store().addEvaluation(evaluation);
+    KeptEvaluation kept{trials.store().addEvaluation(evaluation, known)};
+    const auto all = trials.query().evaluations(evaluation.trial);
+    const auto isOfOthers = [&](const Evaluation& each) {
+        const Evaluation* newest = changedSince(each, all);
+        return newest && newest->id == kept.id;
+    };
+    if (const auto before = std::ranges::find_if(all, isOfOthers); before != all.end())
+        kept.remark = Problem{
+            evaluation.data, "evaluate.data-changed", {std::to_string(before->id), timeText(before->createdAt)}};
+    return kept;
 }
 
 }  // namespace lockstep

@@ -2,9 +2,11 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "engine/core/result.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
 #include "engine/train/checkpoint.h"
 
@@ -34,19 +36,25 @@ struct ChosenCheckpoint {
 // The file that the word means: a trial's checkpoint "best", "last", or of an epoch ("7"; "": the best, or the last
 // where no best is kept), or the path that it is, of which nothing may be asked. A build without history knows paths
 // alone. One implementation per kind of build. Problems: "trial.unknown", "trial.no-checkpoint",
-// "trial.checkpoint-not-kept", "trial.checkpoints-freed", "cli.bad-checkpoint", "export.no-choice", and those of
-// opening the history.
+// "trial.checkpoint-not-kept", "trial.checkpoints-freed", "trial.checkpoints-gone" (of a trial that has ended),
+// "cli.bad-checkpoint", "export.no-choice", and those of opening the history.
 Result<ChosenCheckpoint> checkpointFile(const std::string& word, const CheckpointChoice& choice = {});
 
-// And reads it. One that went away in between is looked for again.
+// And reads it. One that went away in between is looked for again. Problem "trial.damaged-checkpoint": of a trial that
+// keeps its last one besides.
 struct OpenedCheckpoint {
     ChosenCheckpoint chosen;
     Checkpoint checkpoint;
 };
 Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const CheckpointChoice& choice = {});
 
-// Keeps it with its trial in the history; returns its number. Throws ProblemError. One implementation per kind of
-// build.
-std::int64_t keepEvaluation(const Evaluation& evaluation);
+// Keeps it with its trial in the history, beside those of the same data as they were before. `known`: what the
+// checkpoint says of its data, for trials that began before the history kept that. Throws ProblemError. One
+// implementation per kind of build.
+struct KeptEvaluation {
+    std::int64_t id = 0;
+    std::optional<Problem> remark = {};  // that the data have changed since another evaluation
+};
+KeptEvaluation keepEvaluation(const Evaluation& evaluation, const DataKnown& known);
 
 }  // namespace lockstep

@@ -196,6 +196,7 @@ std::string evaluationJson(const EvaluationText& text, Json remarks) {
         json["bits_per_byte"] = numberJson(bitsPerByte(now.loss));
     }
     addCountsJson(json, text);
+    json["fingerprint"] = fingerprintJson(now.fingerprint);
     json["remarks"] = std::move(remarks);
     return lineOf(json);
 }

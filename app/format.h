@@ -18,6 +18,9 @@ std::string plural(std::int64_t count, std::string_view noun);  // "1 epoch", "1
 std::string samplesText(std::int64_t count);                    // "1 sample", "10 000 samples"
 std::string sampleText(const TextSample& sample);               // indented lines, the prompt between « and »
 
+inline constexpr std::string_view kVirtualDevices =
+    "The devices are virtual: they share cores or cards, which shows the method, not its speed.";
+
 // A printable() text for a cell of so many columns: filled up with spaces; where it is longer, with "…" in the place of
 // its beginning, or of its end.
 std::string padded(std::string text, int columns);

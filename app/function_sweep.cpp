@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
 
 #include "app/format.h"
 #include "app/sweep_text.h"
+#include "datasets/csv.h"
+#include "datasets/text_file.h"
+#include "engine/search/cell_count.h"
 #include "engine/search/chosen_method.h"
 #include "engine/search/simulated_sweep.h"
 
@@ -23,19 +26,52 @@ struct FunctionSweep {
     TestFunction function;
 };
 
+std::vector<std::vector<std::string>> rowsOf(const std::string& csv, const std::string& file) {
+    std::vector<std::vector<std::string>> rows;
+    CsvReader reader(csv, file);
+    for (std::vector<std::string> cells; reader.next(cells);) rows.push_back(cells);
+    return rows;
+}
+
 Result<TestFunction> functionOf(const std::string& objective) {
     if (auto known = testFunction(objective)) return std::move(*known);
     const std::string file = objective.substr(kTable.size());
-    const auto csv = specFileText(file);
-    return csv.ok() ? tableFunction(csv.value(), file) : Result<TestFunction>(csv.problems());
+    try {
+        return tableFunction(rowsOf(readText(file), file), file);
+    } catch (const ProblemError& error) {
+        return error.problem();
+    }
 }
 
 // There is no trial whose seed it could be.
-void takeTrialsSeed(const SweepOptions& options, SweepSpec& sweep) {
+std::optional<Problem> takeTrialsSeed(const SweepOptions& options, SweepSpec& sweep) {
     const auto given = std::ranges::find(options.trial.given, "seed", &std::pair<std::string, std::string>::first);
-    if (given == options.trial.given.end() || options.seed) return;
-    const std::string& digits = given->second;
-    std::from_chars(digits.data(), digits.data() + digits.size(), sweep.seed);
+    if (given == options.trial.given.end()) return std::nullopt;
+    TrialSpec trial;
+    auto problem = writeSetting(trial, "seed", settingValue("seed", given->second));
+    sweep.seed = trial.seed;
+    return problem;
+}
+
+// What else was given would be passed over in silence, for there is nothing that it could be of.
+std::vector<Problem> problemsOfOptions(const SweepOptions& options, const SweepSpec& sweep) {
+    constexpr std::array<std::string_view, 10> kGoWithIt{"--objective", "file",        "--vary",     "--constraint",
+                                                         "--method",    "--trials",    "--parallel", "--json",
+                                                         "--seed",      "--sweep-seed"};
+    std::vector<Problem> problems;
+    const auto refuse = [&](const std::string& name) {
+        problems.push_back({name, "sweep.not-of-functions", {sweep.objective}});
+    };
+    for (const std::string& each : options.given) {
+        const bool isSeedTwice = each == "--seed" && options.seed;
+        if (isSeedTwice || std::ranges::find(kGoWithIt, each) == kGoWithIt.end()) refuse(each);
+    }
+    const auto isGiven = [&](const char* name) {
+        return std::ranges::find(options.given, name) != options.given.end();
+    };
+    if (!sweep.scheduler.empty() && !isGiven("--scheduler")) refuse("scheduler");  // of the file
+    if (sweep.repeats != 1 && !isGiven("--repeats")) refuse("repeats");
+    return problems;
 }
 
 Result<FunctionSweep> functionSweepFrom(const SweepOptions& options) {
@@ -43,7 +79,9 @@ Result<FunctionSweep> functionSweepFrom(const SweepOptions& options) {
     auto stated = statedSweep(options, problems);
     if (!stated || !problems.empty()) return problems;
     SweepSpec sweep = std::move(*stated);
-    takeTrialsSeed(options, sweep);
+    problems = problemsOfOptions(options, sweep);
+    if (auto problem = takeTrialsSeed(options, sweep)) problems.push_back(std::move(*problem));
+    if (!problems.empty()) return problems;
     auto function = functionOf(sweep.objective);
     if (!function.ok()) return function.problems();
     if (sweep.vary.empty()) sweep.vary = function.value().domain;
@@ -54,6 +92,7 @@ Result<FunctionSweep> functionSweepFrom(const SweepOptions& options) {
     adoptKinds(sweep, ownField);
     auto space = functionSpaceOf(sweep);
     if (!space.ok()) return space.problems();
+    if (auto problem = problemOfNoCells(sweep, space.value())) return std::move(*problem);
     return FunctionSweep{std::move(sweep), std::move(space).value(), std::move(function).value()};
 }
 
@@ -72,6 +111,14 @@ Json jsonOf(const SimulatedTrial& trial, const std::string& method) {
             {"best", finiteOrNull(trial.best)}};
 }
 
+void warnOfLinesWithoutLoss(const TestFunction& function) {
+    const auto count = std::ssize(function.linesWithoutLoss);
+    if (count == 0) return;
+    fmt::print(stderr, "{}: {} without a number in column {}, the first line {}: {} as failed.\n",
+               printable(function.name), plural(count, "line"), printable(function.lossColumn),
+               function.linesWithoutLoss.front(), count == 1 ? "it counts" : "they count");
+}
+
 }  // namespace
 
 bool namesFunction(std::string_view objective) {
@@ -84,6 +131,7 @@ int runFunctionSweep(const Context& context, const SweepOptions& options, bool j
     const auto& [sweep, space, function] = asked.value();
     const ChosenMethod chosen = chosenMethod(sweep, space);
     if (!json && !chosen.reason.empty()) fmt::print("{}\n", context.words().what({"method", chosen.reason, {}}));
+    warnOfLinesWithoutLoss(function);
     double best = 0;
     simulate(sweep, space, function, [&](const SimulatedTrial& trial) {
         if (json) fmt::print("{}\n", lineOf(jsonOf(trial, chosen.method)));

@@ -1,9 +1,14 @@
 #include "app/history_access.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
+
+#include "app/number_checks.h"
+#include "engine/queue/queue_service.h"
 
 namespace lockstep {
 
@@ -35,10 +40,28 @@ TrialService openTrialsToRead(const Context& context) {
     });
 }
 
+void keepQueueGoing(TrialService& trials, const Context& context) {
+    if (::access(trials.places().data.c_str(), W_OK) != 0) return;  // another's home
+    try {
+        QueueService(trials, thisProgram()).keepGoing();
+    } catch (const ProblemError& error) {
+        fmt::print(stderr, "{}", context.words().report({error.problem()}));
+    }
+}
+
+void keepQueueGoing(const Places& places) noexcept {
+    try {
+        TrialService trials(places);
+        QueueService(trials, thisProgram()).keepGoing();
+    } catch (const std::exception&) {
+    }
+}
+
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial) {
     return command.add_option("trial", trial, "The trial's number; `lockstep trials` lists them")
         ->required()
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(anyWhole());
 }
 
 }  // namespace lockstep

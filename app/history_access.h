@@ -14,6 +14,12 @@ TrialService openTrials();
 TrialService openTrialsToRead(const std::function<void(const Problem& why)>& unwritten = {});
 TrialService openTrialsToRead(const Context& context);
 
+// Whoever looks at the queue: where it has work and nobody keeps it (a keeper was killed, or the machine started anew),
+// a keeper is started. What is in the way is said on the standard error.
+void keepQueueGoing(TrialService& trials, const Context& context);
+// The same of a run at its end. Nobody looks at that: what is in the way, the next one meets.
+void keepQueueGoing(const Places& places) noexcept;
+
 // The trial's positional option, shared by the commands that take one.
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/core/bytes_text.h"
+#include "engine/spec/data_known.h"
 
 namespace lockstep {
 
@@ -31,6 +32,10 @@ Json problemsJson(const std::vector<Problem>& problems, const Words& words) {
 Json schemaJson(const ParamSchema& schema) { return rowsOf(schema); }
 
 Json layersJson(const Graph& forward) { return rowsOf(plannedLayers(forward)); }
+
+Json fingerprintJson(const std::optional<DataFingerprint>& fingerprint) {
+    return fingerprint ? Json::parse(fingerprintText(*fingerprint)) : Json();
+}
 
 std::string lineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

@@ -1,7 +1,12 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "app/words.h"
+#include "engine/core/data_fingerprint.h"
 #include "engine/serve/offers.h"
 
 namespace lockstep {
@@ -14,6 +19,8 @@ ServeWords serveWords(const Words& words);  // `words` must outlive them
 Json problemsJson(const std::vector<Problem>& problems, const Words& words);
 Json schemaJson(const ParamSchema& schema);
 Json layersJson(const Graph& forward);
+
+Json fingerprintJson(const std::optional<DataFingerprint>& fingerprint);  // null where there is none
 
 std::string lineOf(const Json& json);  // one line, invalid UTF-8 replaced
 

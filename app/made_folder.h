@@ -8,8 +8,9 @@ namespace lockstep {
 // taken back at the end: unless it is kept, as far as they are empty.
 class MadeFolder {
 public:
-    // Throws ProblemError "out.unwritable".
+    // An empty path is the current folder. Throws ProblemError "out.unwritable".
     explicit MadeFolder(const std::filesystem::path& folder);
+    static MadeFolder of(const std::filesystem::path& file);  // that the file is to lie in; of "-" none
     ~MadeFolder();
     MadeFolder(const MadeFolder&) = delete;
     MadeFolder& operator=(const MadeFolder&) = delete;

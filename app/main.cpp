@@ -30,7 +30,8 @@ settings, data); 3 no such trial, preset or model; 4 training was stopped before
 reader of its output has gone, with a checkpoint if it had begun; 130 ended at once by a second Ctrl+C; 141 the reader
 of another command's output has gone (SIGPIPE).
 
-With --json errors, too, are an object on the standard output: {"problems":[{"code":…,"what":…,"remedy":…}]}.)";
+With --json errors, too, are an object on the standard output: {"problems":[{"code":…,"what":…,"remedy":…}]}; those of
+export are words, for its --json names a file.)";
 
 // Snapshots of weights come and go for as long as a run lives. After the first, the C library would take them from its
 // heaps (mallopt(3), "dynamic mmap threshold"), where small things between them keep the room from being used again.
@@ -43,8 +44,16 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error, std
     return fmt::format("there is no command \"{}\"", first);
 }
 
+// The window takes one; commands take a trial's number as it is.
+bool saysTrialOption(std::span<char*> arguments) {
+    return std::ranges::any_of(arguments,
+                               [](std::string_view each) { return each == "--trial" || each.starts_with("--trial="); });
+}
+
+// Of export it is the file that JSON goes to: no error stands among what is exported.
 bool wantsJson(std::span<char*> arguments) {
-    return std::ranges::any_of(arguments, [](std::string_view each) { return each == "--json"; });
+    const bool isExport = arguments.size() > 1 && std::string_view(arguments[1]) == "export";
+    return !isExport && std::ranges::any_of(arguments, [](std::string_view each) { return each == "--json"; });
 }
 
 // The one place where what went wrong below ends: a sentence and a status, never an abort.
@@ -94,9 +103,9 @@ int main(int argc, char** argv) {
     program.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     program.require_subcommand(1);
     program.option_defaults()->take_last();  // a repeated option: the last word counts
-    program.footer(kFooter);
     lockstep::Run run;
     for (const auto add : lockstep::allCommands()) add(program, run);
+    program.footer(kFooter);  // last: commands that are added take over what stands here
     if (argc < 2) {
         fmt::print("{}", program.help());
         return ended(lockstep::kBadRequest);
@@ -107,7 +116,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& asked) {
         return answered(program, asked);
     } catch (const CLI::ParseError& error) {
-        return ended(context.report({{"", "cli.usage", {complaint(program, error, argv[1])}}}));
+        const char* code = saysTrialOption({argv, static_cast<std::size_t>(argc)}) ? "cli.trial-option" : "cli.usage";
+        return ended(context.report({{"", code, {complaint(program, error, argv[1])}}}));
     }
     return ended(guarded(context, run));
 }

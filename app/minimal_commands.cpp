@@ -21,7 +21,7 @@ Result<ChosenCheckpoint> checkpointFile(const std::string& word, const Checkpoin
     return ChosenCheckpoint{word, word};
 }
 
-std::int64_t keepEvaluation(const Evaluation&) { return 0; }
+KeptEvaluation keepEvaluation(const Evaluation&, const DataKnown&) { return {}; }
 
 Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment) {
     return runPlainly({spec, {}, std::nullopt, &watcher.control, {&watcher.terminal}, watcher.onStuck}, environment);

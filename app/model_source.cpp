@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trained_on.h"
 
@@ -28,6 +29,22 @@ void addCheckpointSource(CLI::App& command, std::string& word, CheckpointChoice&
         ->excludes(last);
 }
 
+namespace {
+
+// Advises the last one in the place of another that is damaged.
+std::vector<Problem> withOther(const ChosenCheckpoint& chosen, std::vector<Problem> problems) {
+    const std::string code = problems.front().code;
+    const bool isDamaged =
+        code == "checkpoint.altered" || code == "checkpoint.malformed" || code == "checkpoint.truncated";
+    std::error_code ignored;
+    const bool hasLast = chosen.trial > 0 && chosen.role != kLast &&
+                         std::filesystem::exists(chosen.file.parent_path() / checkpointName(kLast), ignored);
+    if (!isDamaged || !hasLast) return problems;
+    return {{chosen.file.string(), "trial.damaged-checkpoint", {std::to_string(chosen.trial)}}};
+}
+
+}  // namespace
+
 // What is found may be freed, or pruned by its run, before it is open.
 Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const CheckpointChoice& choice) {
     constexpr int kLooks = 2;
@@ -38,7 +55,7 @@ Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const Checkpoin
         if (checkpoint.ok()) return OpenedCheckpoint{chosen.value(), std::move(checkpoint).value()};
         std::error_code ignored;
         const bool isGone = namesTrial(word) && !std::filesystem::exists(chosen.value().file, ignored);
-        if (!isGone || look == kLooks) return checkpoint.problems();
+        if (!isGone || look == kLooks) return withOther(chosen.value(), checkpoint.problems());
     }
 }
 

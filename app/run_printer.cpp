@@ -120,8 +120,7 @@ void RunPrinter::say(const RunStarted& event) {
                event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "", printable(event.deviceText),
                plural(static_cast<std::int64_t>(event.devices.size()), "device"), countText(event.parameters),
                bytesText(event.bytesPerDevice));
-    if (event.virtualDevices)
-        fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
+    if (event.virtualDevices) fmt::print("{}\n", kVirtualDevices);
     if (event.linkBandwidth > 0 || event.linkLatency > 0)
         fmt::print("The links between the devices are simulated: {}.\n",
                    linkText(event.linkBandwidth, event.linkLatency));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/format.h"
+#include "app/sweep_text.h"
+#include "engine/search/importance.h"
 
 namespace lockstep {
 
@@ -46,6 +48,22 @@ std::string pausedText(const SweepResult& sweep, const CellResult& cell) {
                        stop->standing.rung + 1, stop->rungs, stop->standing.rank, stop->standing.of);
 }
 
+std::string rungValueText(const SweepResult& sweep, const CellResult& cell) {
+    const auto at = rungValueOf(sweep, cell);
+    return at ? fmt::format("{} at epoch {}", metricText(*sweep.objective, at->value), at->epoch) : std::string();
+}
+
+std::string bestAtRungText(const SweepResult& sweep) {
+    if (!sweep.bestAtRung) return {};
+    const CellResult& cell = sweep.cells[*sweep.bestAtRung];
+    const auto at = rungValueOf(sweep, cell);
+    if (!at) return {};
+    const GroupState state = sweep.group.state;
+    const bool goesOn = state == GroupState::Active || state == GroupState::Paused;
+    return fmt::format("none trained to its end{}; the best at rung {}: {} {}: {}", goesOn ? " yet" : "", at->rung,
+                       objectiveName(*sweep.objective), rungValueText(sweep, cell), printable(wordsOf(cell.settings)));
+}
+
 Json rungsJson(const SweepResult& sweep) {
     Json out = Json::array();
     const auto rungs = rungsOf(sweep.spec);
@@ -60,10 +78,42 @@ Json rungsJson(const SweepResult& sweep) {
     return out;
 }
 
-Json standingJson(const SweepResult& sweep, std::int64_t cell) {
-    const auto standing = standingOf(sweep.climbers, cell);
+Json standingJson(const SweepResult& sweep, const CellResult& cell) {
+    const auto standing = standingOf(sweep.climbers, cell.number);
     if (!standing) return {};
-    return {{"rung", standing->rung + 1}, {"rank", standing->rank}, {"of", standing->of}};
+    Json out{{"rung", standing->rung + 1}, {"rank", standing->rank}, {"of", standing->of}};
+    const auto at = rungValueOf(sweep, cell);
+    out["value"] = at ? Json(at->value) : Json();
+    out["epoch"] = at ? Json(at->epoch) : Json();
+    return out;
+}
+
+std::vector<EarlyRung> earlyRungs(const SweepResult& sweep, const std::function<std::size_t(std::int64_t)>& cellsAt) {
+    std::vector<EarlyRung> early;
+    const auto rungs = rungsOf(sweep.spec);
+    for (std::size_t i = 0; rungs && i < rungs->epochs.size(); ++i)
+        early.push_back({static_cast<std::int64_t>(i) + 1, rungs->epochs[i], cellsAt(rungs->epochs[i])});
+    return early;
+}
+
+std::string earlierRungText(std::size_t cells, std::size_t trained, const std::vector<EarlyRung>& rungs) {
+    const EarlyRung* best = nullptr;
+    for (const EarlyRung& each : rungs) {
+        const bool isEnough = each.cells >= kFewestTried && each.cells > trained;
+        if (isEnough || (each.cells > trained && !best)) best = &each;
+    }
+    if (!best) return {};
+    return fmt::format("{} of {} were trained to the end; --rung {} asks with the {} that came to epoch {}.\n", trained,
+                       plural(static_cast<std::int64_t>(cells), "cell"), best->rung, best->cells, best->epoch);
+}
+
+Result<std::int64_t> epochOfRung(const SweepResult& sweep, std::int64_t rung) {
+    const std::string number = std::to_string(sweep.group.id);
+    const auto rungs = rungsOf(sweep.spec);
+    if (!rungs) return Problem{"--rung", "rungs.none", {number}};
+    const std::int64_t count = std::ssize(rungs->epochs);
+    if (rung > count) return Problem{"--rung", "rungs.beyond", {std::to_string(rung), number, std::to_string(count)}};
+    return rungs->epochs[static_cast<std::size_t>(rung - 1)];
 }
 
 }  // namespace lockstep

@@ -7,16 +7,24 @@ namespace lockstep {
 
 namespace {
 
+// A run outlives whoever keeps the queue: at its end it sees to it that somebody does.
 Result<SessionResult> runTrialOf(const Places& places, const HistoryRun& run, const Watcher& watcher,
                                  const Environment& environment) {
-    return runSession({run.trial,
-                       run.resume,
-                       {&watcher.terminal},
-                       &watcher.control,
-                       watcher.onStuck,
-                       run.changedData,
-                       run.mayStartAgain},
-                      environment, places);
+    const auto leave = [&](const RunFailed& failed) {
+        keepQueueGoing(places);
+        watcher.onStuck(failed);
+    };
+    auto result = runSession({run.trial,
+                              run.resume,
+                              {&watcher.terminal},
+                              &watcher.control,
+                              leave,
+                              run.changedData,
+                              run.mayStartAgain,
+                              run.attempt},
+                             environment, places);
+    keepQueueGoing(places);
+    return result;
 }
 
 Result<RunResult> runOf(Result<SessionResult> result) {

@@ -86,7 +86,7 @@ Result<TrialSpec> startingPoint(const SpecOptions& options, const TrialSpec& bas
 fs::path absolutePath(const fs::path& path) {
     std::error_code failed;
     const fs::path whole = path.empty() ? path : fs::absolute(path, failed);
-    return path.empty() || failed ? path : whole.lexically_normal();
+    return path.empty() || failed ? path : fs::path(withoutLastSlash(whole.lexically_normal().string()));
 }
 
 std::vector<std::string> presetNames() {

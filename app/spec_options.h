@@ -31,7 +31,7 @@ void addRunOptions(CLI::App& command, SpecOptions& options);     // --weights, -
 // "dataset.unrecognised" for --data without --dataset. Paths in the result are absolute.
 Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, const Environment& environment);
 
-std::filesystem::path absolutePath(const std::filesystem::path& path);  // an empty one stays so
+std::filesystem::path absolutePath(const std::filesystem::path& path);  // no slash at its end; an empty one stays so
 
 std::vector<std::string> presetNames();
 Result<TrialSpec> preset(const std::string& name);

@@ -7,10 +7,12 @@
 
 #include "app/format.h"
 #include "app/function_sweep.h"
+#include "app/number_checks.h"
 #include "app/rung_text.h"
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
+#include "engine/search/cell_count.h"
 #include "engine/search/sweep_probes.h"
 #include "engine/train/plan_run.h"
 
@@ -87,6 +89,24 @@ void addProblemsOfSpace(std::vector<Problem> found, const SweepSpec& sweep, cons
     addProblemsOfRest(sweep, environment, problems);
 }
 
+// A setting that nobody has is never set, and whatever asks about it would hold.
+void addProblemsOfConstraints(const SweepSpec& sweep, const Environment& environment, std::vector<Problem>& problems) {
+    for (const Constraint& each : sweep.constraints) {
+        for (const std::string& path : each.paths()) {
+            if (!isSetting(path) || takesText(path)) continue;  // the space says so; or everybody has it
+            if (!fieldOf(environment, sweep.trial, path))
+                problems.push_back({each.text(), "search.not-a-setting", {path}});
+        }
+    }
+}
+
+// What a file says beside no scheduler is what --print-sweep writes.
+void addProblemsOfRungs(const SweepOptions& options, const SweepSpec& sweep, std::vector<Problem>& problems) {
+    if (!sweep.scheduler.empty()) return;
+    if (options.firstRung) problems.push_back({"--first-rung", "sweep.without-scheduler", {}});
+    if (options.reduction) problems.push_back({"--reduction", "sweep.without-scheduler", {}});
+}
+
 // Folders and tables may have validation samples of their own; whoever opens them knows.
 bool mayValidate(const SweepSpec& sweep) {
     constexpr std::string_view kNone[] = {"fashion-mnist", "idx", "cifar10", "cifar100", "synthetic", "text"};
@@ -130,6 +150,16 @@ std::int64_t fittingAtOnce(const Demand& each, const DeviceRequest& request, std
     std::int64_t count = 0;
     for (; count < most && room.has(each); ++count) room.take(each);
     return count;
+}
+
+bool areVirtual(const std::string& devices, const SweepSpec& sweep, const Environment& environment) {
+    TrialSpec trial = sweep.trial;
+    trial.devices = devices;
+    const auto resolved = resolve(trial, environment);
+    if (resolved.ok()) return std::ranges::any_of(resolved.value().devices, &DeviceChoice::isVirtual);
+    const DeviceRequest request = environment.deviceRequest(devices);
+    const auto chosen = parseDevices(namedDevices(devices, request), request);
+    return chosen.ok() && std::ranges::any_of(chosen.value(), &DeviceChoice::isVirtual);
 }
 
 std::string roomText(const std::string& devices, std::int64_t parallel, const Environment& environment) {
@@ -181,9 +211,11 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
             "tpe-univariate, gp; auto takes one that fits")
         ->type_name("NAME");
     command.add_option("--trials", options.trials, "Cells to try (20 unless said); of a grid at most so many, 0: all")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--repeats", options.repeats, "Trials of each cell, with a seed of its own each")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command
         .add_option_function<std::string>(
             "--objective", [&options](const std::string& words) { options.objective = objectiveKey(words); },
@@ -197,18 +229,36 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
                     "asha: cells pause at rungs, and the better ones go on to the next\nasha-stopping: each goes on at "
                     "once or never; unless said, all train their epochs")
         ->type_name("NAME");
-    command.add_option("--first-rung", options.firstRung, "Epochs to the lowest rung (1 unless said)")->type_name("N");
+    command.add_option("--first-rung", options.firstRung, "Epochs to the lowest rung (1 unless said)")
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--reduction", options.reduction, "Of so many cells at a rung one goes on (3 unless said)")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--parallel", options.parallel, "Trials at once, as far as the machine has room")
-        ->type_name("N");
-    command.add_option("--retries", options.retries, "How often a trial that failed is tried again (2 unless said)")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
+    command
+        .add_option("--retries", options.retries,
+                    "How often a trial that failed is tried again (2 unless said); tries count that came\nno further "
+                    "than the one before")
+        ->type_name("N")
+        ->check(anyWhole());
     command
         .add_option("--max-failures", options.maxFailures, "Failed cells that end the sweep; 0: when all have failed")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--sweep-seed", options.seed, "Of what is suggested; trials have seeds of their own")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anySeed());
+}
+
+std::vector<std::string> givenOptions(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* each : command.get_options()) {
+        if (each->count() > 0) names.push_back(each->get_name());
+    }
+    return names;
 }
 
 std::optional<SweepSpec> statedSweep(const SweepOptions& options, std::vector<Problem>& problems) {
@@ -230,6 +280,7 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     auto stated = statedSweep(options, problems);
     if (!stated) return problems;
     SweepSpec sweep = std::move(*stated);
+    addProblemsOfRungs(options, sweep, problems);
     const auto trial = specFrom(options.trial, sweep.trial, environment);
     if (!trial.ok()) {
         append(problems, trial.problems());
@@ -242,9 +293,10 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     const auto space = spaceOf(sweep);
     if (space.ok()) addProblemsOfValues(space.value(), sweep, environment, problems);
     else addProblemsOfSpace(space.problems(), sweep, environment, problems);
+    addProblemsOfConstraints(sweep, environment, problems);
     if (auto problem = problemOfObjective(sweep, environment)) problems.push_back(std::move(*problem));
-    if (problems.empty() && plannedTrials(sweep) == 0) problems.push_back({"constraints", "sweep.no-cells", {}});
     if (!problems.empty()) return problems;
+    if (auto problem = problemOfNoCells(sweep, space.value())) return std::move(*problem);
     return sweep;
 }
 
@@ -257,7 +309,13 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     text += fmt::format("{} {} by {}{}: {} {}, {} at once.\n", countText(cells), cells == 1 ? "cell" : "cells",
                         sweep.method, sweep.repeats > 1 ? fmt::format(", {} seeds each", sweep.repeats) : "",
                         countText(trials), trials == 1 ? "trial" : "trials", sweep.parallel);
-    for (const std::string& devices : devicesOf(sweep)) text += roomText(devices, sweep.parallel, environment);
+    const auto allDevices = devicesOf(sweep);
+    for (const std::string& devices : allDevices) text += roomText(devices, sweep.parallel, environment);
+    for (const std::string& devices : allDevices) {
+        if (!areVirtual(devices, sweep, environment)) continue;
+        text += allDevices.size() > 1 ? fmt::format("On {}: {}\n", printable(devices), kVirtualDevices)
+                                      : fmt::format("{}\n", kVirtualDevices);
+    }
     return text + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
 }
 

@@ -18,8 +18,10 @@ struct SweepOptions {
     std::optional<std::string> method, objective, scheduler;
     std::optional<std::int64_t> firstRung, reduction, trials, repeats, parallel, retries, maxFailures;
     std::optional<std::uint64_t> seed;
+    std::vector<std::string> given;  // names of all options that stand on the command line
 };
 void addSweepOptions(CLI::App& command, SweepOptions& options);
+std::vector<std::string> givenOptions(const CLI::App& command);  // once it is parsed
 
 // Without the trial's options and what follows from them. Adds problems of the file, of --vary and of --constraint;
 // nullopt: the file cannot be read.

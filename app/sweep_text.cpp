@@ -15,11 +15,6 @@ namespace lockstep {
 
 namespace {
 
-// "validation accuracy"
-std::string objectiveName(const Metric& metric) {
-    return std::string(text(metric.split)) + ' ' + std::string(metric.name);
-}
-
 std::string trialsText(const CellResult& cell) {
     std::string text;
     for (const std::int64_t each : cell.trials) text += (text.empty() ? "" : ", ") + std::to_string(each);
@@ -30,6 +25,39 @@ bool hasClimbedFurther(const SweepResult& sweep, const CellResult& one, const Ce
     const auto a = standingOf(sweep.climbers, one.number), b = standingOf(sweep.climbers, other.number);
     if (!a || !b) return a.has_value() && !b;
     return a->rung != b->rung ? a->rung > b->rung : a->rank < b->rank;
+}
+
+}  // namespace
+
+std::string objectiveName(const Metric& metric) {
+    return std::string(text(metric.split)) + ' ' + std::string(metric.name);
+}
+
+std::string objectiveText(const CellResult& cell, const Metric* objective) {
+    if (!objective || cell.count == 0) return "–";
+    const std::string mean = metricText(*objective, cell.mean);
+    if (cell.count == 1) return mean;
+    const bool isShare = objective->unit == MetricUnit::Share;
+    return fmt::format("{} ± {:.{}f} (n {})", mean, (isShare ? 100 : 1) * cell.deviation, isShare ? 2 : 4, cell.count);
+}
+
+std::string progressText(const SweepResult& sweep) {
+    std::string text = fmt::format("{} of {} finished", sweep.finished, plural(sweep.planned, "trial"));
+    const auto add = [&](std::int64_t count, const char* word) {
+        if (count > 0) text += fmt::format(", {} {}", count, word);
+    };
+    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed");
+    add(sweep.cancelled, "cancelled"), add(sweep.removed, "deleted");
+    if (sweep.best) {
+        const CellResult& best = sweep.cells[*sweep.best];
+        text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
+                            printable(wordsOf(best.settings)));
+    } else if (const std::string atRung = bestAtRungText(sweep); !atRung.empty()) {
+        text += "; " + atRung;
+    }
+    if (const auto left = sweep.secondsLeft(); left && sweep.group.state == GroupState::Active)
+        text += fmt::format("; about {} left", durationText(*left));
+    return text;
 }
 
 // Cells with a value first, the best of them first; then those that have climbed the furthest.
@@ -55,49 +83,28 @@ std::string stateText(const SweepResult& sweep, const CellResult& cell) {
     return text;
 }
 
-}  // namespace
-
-std::string objectiveText(const CellResult& cell, const Metric* objective) {
-    if (!objective || cell.count == 0) return "–";
-    const std::string mean = metricText(*objective, cell.mean);
-    if (cell.count == 1) return mean;
-    const bool isShare = objective->unit == MetricUnit::Share;
-    return fmt::format("{} ± {:.{}f} (n {})", mean, (isShare ? 100 : 1) * cell.deviation, isShare ? 2 : 4, cell.count);
-}
-
-std::string progressText(const SweepResult& sweep) {
-    std::string text = fmt::format("{} of {} finished", sweep.finished, plural(sweep.planned, "trial"));
-    const auto add = [&](std::int64_t count, const char* word) {
-        if (count > 0) text += fmt::format(", {} {}", count, word);
-    };
-    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed");
-    add(sweep.cancelled, "cancelled"), add(sweep.removed, "deleted");
-    if (sweep.best) {
-        const CellResult& best = sweep.cells[*sweep.best];
-        text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
-                            printable(wordsOf(best.settings)));
-    }
-    if (const auto left = sweep.secondsLeft(); left && sweep.group.state == GroupState::Active)
-        text += fmt::format("; about {} left", durationText(*left));
-    return text;
-}
-
 std::string cellsTable(const SweepResult& sweep) {
     std::string objective = sweep.objective ? objectiveName(*sweep.objective) : "objective";
     std::ranges::transform(objective, objective.begin(), [](unsigned char c) { return std::toupper(c); });
     Table table({"CELL", objective, "STATE", "TRIALS"});
     for (const std::size_t at : ranked(sweep)) {
         const CellResult& cell = sweep.cells[at];
-        table.add(
-            {wordsOf(cell.settings), objectiveText(cell, sweep.objective), stateText(sweep, cell), trialsText(cell)});
+        const std::string atRung = rungValueText(sweep, cell);
+        table.add({wordsOf(cell.settings), atRung.empty() ? objectiveText(cell, sweep.objective) : atRung,
+                   stateText(sweep, cell), trialsText(cell)});
     }
     const std::string rungs = rungTable(sweep);
     return table.text() + (rungs.empty() ? "" : "\n" + rungs);
 }
 
-std::string failureText(const SweepResult& sweep) {
-    if (sweep.failed == 0) return {};
-    return fmt::format("\n{} failed; the first said: {}\n", sweep.failed, printable(sweep.firstFailure));
+std::string failureText(const SweepResult& sweep, const Words& words) {
+    if (!sweep.firstFailure) return {};
+    return fmt::format("\n{} failed; the first: {}\n  → {}\n", sweep.failed, words.what(*sweep.firstFailure),
+                       words.remedy(*sweep.firstFailure));
+}
+
+std::string virtualText(const SweepResult& sweep) {
+    return sweep.isVirtual ? std::string(kVirtualDevices) + '\n' : std::string();
 }
 
 Json finiteOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -121,12 +128,14 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"paused", sweep.paused},
              {"cancelled", sweep.cancelled},
              {"deleted", sweep.removed},
-             {"first_failure", sweep.firstFailure},
+             {"first_failure", sweep.firstFailure ? words.what(*sweep.firstFailure) : ""},
+             {"virtual_devices", sweep.isVirtual},
              {"running", sweep.running},
              {"waiting", sweep.open - sweep.running},
              {"adopted", sweep.adopted},
              {"seconds_left", sweep.secondsLeft() ? Json(*sweep.secondsLeft()) : Json()},
              {"best", sweep.best ? Json(sweep.cells[*sweep.best].number) : Json()},
+             {"best_at_rung", sweep.bestAtRung ? Json(sweep.cells[*sweep.bestAtRung].number) : Json()},
              {"rungs", rungsJson(sweep)},
              {"problems", Json::array()},
              {"cells", Json::array()}};
@@ -138,7 +147,7 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
                                 {"finished", cell.finished},
                                 {"failed", cell.failed},
                                 {"running", cell.running},
-                                {"rung", standingJson(sweep, cell.number)},
+                                {"rung", standingJson(sweep, cell)},
                                 {"paused", cell.paused},
                                 {"cancelled", cell.cancelled},
                                 {"deleted", cell.removed},

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "app/checkpoint_file.h"
+#include "app/number_checks.h"
 #include "app/stop_signals.h"
 
 namespace lockstep {
@@ -45,7 +46,7 @@ CLI::Option* addUntilEpochOption(CLI::App& command, std::int64_t& epoch) {
             "--until-epoch", epoch,
             "Stop at the end of this epoch, with a checkpoint; lockstep resume goes on as if it had not stopped")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(atLeastOne());
 }
 
 CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed) {

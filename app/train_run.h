@@ -52,7 +52,8 @@ struct HistoryRun {
     std::int64_t trial = 0;
     bool resume = false;
     ChangedData changedData = ChangedData::Refuse;
-    bool mayStartAgain = false;  // from its first step, where its checkpoints are gone
+    bool mayStartAgain = false;                // where its checkpoints are gone or damaged
+    std::optional<std::int64_t> attempt = {};  // that this must become
 };
 Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher& watcher, const Environment& environment);
 

@@ -37,6 +37,12 @@ std::string shortened(std::string text) {
     return text.substr(0, end) + "…";
 }
 
+// Where a value is a sentence itself, the sentence around it does not end it once more.
+bool endsTwice(std::string_view value, std::string_view after) {
+    return value.size() > 1 && std::string_view(".!?").find(value.back()) != std::string_view::npos &&
+           after.starts_with('.') && value.find(' ') != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string fillIn(std::string_view sentence, const Problem& problem) {
@@ -49,17 +55,19 @@ std::string fillIn(std::string_view sentence, const Problem& problem) {
             break;
         }
         out += sentence.substr(at, open - at);
-        out += shortened(printable(valueOf(sentence.substr(open + 1, close - open - 1), problem)));
+        const std::string value = shortened(printable(valueOf(sentence.substr(open + 1, close - open - 1), problem)));
+        out += value;
         at = close + 1;
+        if (endsTwice(value, sentence.substr(at))) ++at;
     }
     return trimmed(std::move(out));
 }
 
 Problem problemWithin(const Problem& problem, std::size_t first) {
-    const auto at = [&](std::size_t index) {
-        return index < problem.args.size() ? problem.args[index] : std::string("?");
+    const auto at = [&](std::size_t index, const char* absent) {
+        return index < problem.args.size() ? problem.args[index] : std::string(absent);
     };
-    Problem within{at(first + 1), at(first), {}};
+    Problem within{at(first + 1, ""), at(first, "?"), {}};
     for (std::size_t i = first + 2; i < problem.args.size(); ++i) within.args.push_back(problem.args[i]);
     return within;
 }

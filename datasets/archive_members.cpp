@@ -4,7 +4,9 @@
 #include <archive_entry.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "engine/core/result.h"
 
@@ -26,36 +28,64 @@ std::uint64_t quarterOfMemory() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE)) / 4;
 }
 
+// One file of an archive after the other; their bytes as far as they are wanted.
+class Members {
+public:
+    Members(const std::filesystem::path& file, const WantedMembers& wanted)
+        : m_file(file), m_wanted(wanted), m_reader(archive_read_new(), &archive_read_free) {
+        archive_read_support_filter_all(m_reader.get());
+        archive_read_support_format_all(m_reader.get());
+        require(archive_read_open_filename(m_reader.get(), file.c_str(), kBlock), m_reader, file);
+    }
+
+    std::vector<ArchiveMember> all() {
+        std::vector<ArchiveMember> members;
+        for (archive_entry* entry = nullptr;;) {
+            const int result = archive_read_next_header(m_reader.get(), &entry);
+            if (result == ARCHIVE_EOF) return members;
+            require(result, m_reader, m_file);
+            const char* name = archive_entry_pathname_utf8(entry);
+            if (!name) name = archive_entry_pathname(entry);
+            if (!name || archive_entry_filetype(entry) != AE_IFREG) continue;
+            if (auto member = read(name)) members.push_back(std::move(*member));
+        }
+    }
+
+private:
+    std::optional<ArchiveMember> read(const std::string& name) {
+        const bool isNamed = m_wanted.byName(name);
+        std::string_view bytes = next(isNamed);
+        if (!isNamed && !m_wanted.byBeginning(name, bytes)) return std::nullopt;
+        ArchiveMember member{name, {}};
+        for (; !bytes.empty(); bytes = next(true)) {
+            m_bytes += bytes.size();
+            if (m_bytes > m_most)
+                throw ProblemError({m_file.string(), "archive.too-large", {std::to_string(m_most >> 20)}});
+            member.bytes.append(bytes);
+        }
+        return member;
+    }
+
+    // Of a file that nobody asked for by its name, what cannot be read is none of theirs.
+    std::string_view next(bool isWanted) {
+        la_ssize_t got = ARCHIVE_WARN;
+        while (got == ARCHIVE_WARN) got = archive_read_data(m_reader.get(), m_block.data(), m_block.size());
+        if (got < 0 && isWanted) require(static_cast<int>(got), m_reader, m_file);
+        return std::string_view(m_block).substr(0, static_cast<std::size_t>(std::max<la_ssize_t>(got, 0)));
+    }
+
+    const std::filesystem::path& m_file;
+    const WantedMembers& m_wanted;
+    Reader m_reader;
+    const std::uint64_t m_most = quarterOfMemory();
+    std::uint64_t m_bytes = 0;
+    std::string m_block = std::string(kBlock, '\0');
+};
+
 }  // namespace
 
-std::vector<ArchiveMember> readArchive(const std::filesystem::path& file,
-                                       const std::function<bool(const std::string& name)>& wanted) {
-    const Reader reader(archive_read_new(), &archive_read_free);
-    archive_read_support_filter_all(reader.get());
-    archive_read_support_format_all(reader.get());
-    require(archive_read_open_filename(reader.get(), file.c_str(), kBlock), reader, file);
-    const std::uint64_t most = quarterOfMemory();
-    std::vector<ArchiveMember> members;
-    std::uint64_t bytes = 0;
-    std::string block(kBlock, '\0');
-    for (archive_entry* entry = nullptr;;) {
-        const int result = archive_read_next_header(reader.get(), &entry);
-        if (result == ARCHIVE_EOF) return members;
-        require(result, reader, file);
-        const char* name = archive_entry_pathname_utf8(entry);
-        if (!name) name = archive_entry_pathname(entry);
-        if (!name || archive_entry_filetype(entry) != AE_IFREG || !wanted(name)) continue;
-        ArchiveMember member{name, {}};
-        for (;;) {
-            const la_ssize_t got = archive_read_data(reader.get(), block.data(), block.size());
-            if (got == 0) break;
-            if (got < 0) require(static_cast<int>(got), reader, file);
-            bytes += static_cast<std::uint64_t>(std::max<la_ssize_t>(got, 0));
-            if (bytes > most) throw ProblemError({file.string(), "archive.too-large", {std::to_string(most >> 20)}});
-            member.bytes.append(block.data(), static_cast<std::size_t>(std::max<la_ssize_t>(got, 0)));
-        }
-        members.push_back(std::move(member));
-    }
+std::vector<ArchiveMember> readArchive(const std::filesystem::path& file, const WantedMembers& wanted) {
+    return Members(file, wanted).all();
 }
 
 }  // namespace lockstep

@@ -3,8 +3,7 @@
 
 namespace lockstep {
 
-std::vector<ArchiveMember> readArchive(const std::filesystem::path& file,
-                                       const std::function<bool(const std::string& name)>&) {
+std::vector<ArchiveMember> readArchive(const std::filesystem::path& file, const WantedMembers&) {
     throw ProblemError({file.string(), "archive.not-in-this-build", {}});
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <ranges>
 #include <set>
 
 #include "datasets/archive_members.h"
@@ -35,16 +37,6 @@ bool isSystems(const fs::path& file) {
     return std::ranges::any_of(file, [](const fs::path& part) { return isSystemName(part.string()); });
 }
 
-// Of IDX files the ending says little: "t10k-images-idx3-ubyte.gz".
-bool isIdx(const fs::path& file) {
-    std::uint8_t magic[4] = {};
-    try {
-        return openUnpacked(file)->read(magic) == 4 && magic[0] == 0 && magic[1] == 0 && magic[2] == 8 && magic[3] == 3;
-    } catch (const ProblemError&) {
-        return false;
-    }
-}
-
 // What a person takes for an image, though nothing here decodes it.
 bool isOfAnotherKind(const fs::path& file) {
     static const std::set<std::string> kinds{".avif", ".bmp", ".gif", ".heic", ".heif", ".jp2",
@@ -61,38 +53,13 @@ AskedSample imageAt(const fs::directory_entry& item) {
     return {name, AskedImage{item.path()}};
 }
 
-std::vector<AskedSample> filesOfImages(const fs::path& folder) {
-    std::vector<AskedSample> samples;
-    const auto options = fs::directory_options::skip_permission_denied;
-    for (const auto& item : fs::recursive_directory_iterator(folder, options)) {
-        std::error_code ignored;
-        const bool isImage = endsLikeAnImage(item.path()) || isOfAnotherKind(item.path());
-        if (isImage && !item.is_directory(ignored) && !isSystems(item.path().lexically_relative(folder)))
-            samples.push_back(imageAt(item));
-    }
-    std::ranges::sort(samples, {}, &AskedSample::name);
-    return samples;
-}
-
 // tar says "./cat/1.jpg" of a folder that it was given as ".".
 std::string plainName(const std::string& member) { return fs::path(member).lexically_normal().string(); }
 
-std::vector<AskedSample> imagesOfArchive(const fs::path& file) {
-    const auto isWanted = [](const std::string& name) { return endsLikeAnImage(name) && !isSystems(plainName(name)); };
-    auto members = readArchive(file, isWanted);
-    for (ArchiveMember& each : members) each.name = plainName(each.name);
-    std::ranges::sort(members, {}, &ArchiveMember::name);
-    std::vector<AskedSample> samples;
-    for (ArchiveMember& each : members)
-        samples.push_back({file.string() + '/' + each.name, AskedImage{each.name, std::move(each.bytes)}});
-    return samples;
-}
-
-std::vector<AskedSample> imagesOfIdx(const fs::path& file, const DatasetInfo& trained) {
-    const IdxImages images = readIdxImages(file);
+std::vector<AskedSample> imagesOfIdx(const std::string& name, const IdxImages& images, const DatasetInfo& trained) {
     const ImageShape shape = trained.image();
     if (shape.channels != 1 || images.height != shape.height || images.width != shape.width)
-        throw ProblemError({file.string(),
+        throw ProblemError({name,
                             "predict.other-size",
                             {std::to_string(images.width), std::to_string(images.height), std::to_string(shape.width),
                              std::to_string(shape.height), std::to_string(shape.channels)}});
@@ -100,24 +67,76 @@ std::vector<AskedSample> imagesOfIdx(const fs::path& file, const DatasetInfo& tr
     std::vector<AskedSample> samples;
     for (std::int64_t i = 0; i < images.count; ++i) {
         const auto* pixels = reinterpret_cast<const char*>(images.pixels.data()) + static_cast<std::size_t>(i) * bytes;
-        samples.push_back({file.string() + ':' + std::to_string(i), AskedPixels{std::string(pixels, bytes)}});
+        samples.push_back({name + ':' + std::to_string(i), AskedPixels{std::string(pixels, bytes)}});
     }
     return samples;
 }
 
-// As a folder for training has them: of each collection what was not trained on, where both are there.
-std::vector<AskedSample> idxOfFolder(const fs::path& folder, const DatasetInfo& trained) {
-    std::vector<AskedSample> samples;
-    for (const IdxFiles& files : findIdxFiles(folder)) {
-        const fs::path& images = files.testImages.empty() ? files.trainImages : files.testImages;
-        if (!images.empty()) std::ranges::move(imagesOfIdx(images, trained), std::back_inserter(samples));
+// Among others, an IDX file that cannot be taken is a row with its reason.
+template <class Read>
+void addIdx(std::vector<AskedSample>& samples, const std::string& name, const DatasetInfo& trained, Read&& read) {
+    try {
+        std::ranges::move(imagesOfIdx(name, read(), trained), std::back_inserter(samples));
+    } catch (const ProblemError& error) {
+        samples.push_back({name, error.problem()});
     }
-    return samples;
+}
+
+// What of a folder could be asked about.
+struct FoundFiles {
+    std::vector<AskedSample> images;
+    std::vector<fs::path> idx;
+};
+
+FoundFiles filesOf(const fs::path& folder) {
+    FoundFiles found;
+    const auto options = fs::directory_options::skip_permission_denied;
+    for (const auto& item : fs::recursive_directory_iterator(folder, options)) {
+        std::error_code ignored;
+        const fs::path& path = item.path();
+        if (item.is_directory(ignored) || isSystems(path.lexically_relative(folder))) continue;
+        if (endsLikeAnImage(path) || isOfAnotherKind(path)) found.images.push_back(imageAt(item));
+        else if (isNamedAsIdxImages(path) || beginsAsIdxImages(path)) found.idx.push_back(path);
+    }
+    std::ranges::sort(found.images, {}, &AskedSample::name);
+    return found;
 }
 
 std::vector<AskedSample> imagesOfFolder(const fs::path& folder, const DatasetInfo& trained) {
-    auto samples = filesOfImages(folder);
-    return samples.empty() ? idxOfFolder(folder, trained) : samples;
+    FoundFiles found = filesOf(folder);
+    std::vector<AskedSample> samples = std::move(found.images);
+    for (const fs::path& each : idxToAskAbout(std::move(found.idx)))
+        addIdx(samples, each.string(), trained, [&] { return readIdxImages(each); });
+    return samples;
+}
+
+bool isIdx(const std::string& member, std::string_view beginning) {
+    try {
+        return !isSystems(plainName(member)) && beginsAsIdxImages(*unpacked(member, beginning));
+    } catch (const ProblemError&) {
+        return false;
+    }
+}
+
+std::vector<AskedSample> imagesOfArchive(const fs::path& file, const DatasetInfo& trained) {
+    const auto isNamed = [](const std::string& name) {
+        return (endsLikeAnImage(name) || isNamedAsIdxImages(name)) && !isSystems(plainName(name));
+    };
+    std::vector<AskedSample> samples;
+    std::map<fs::path, std::string> idx;
+    for (ArchiveMember& each : readArchive(file, {isNamed, isIdx})) {
+        const std::string name = plainName(each.name);
+        if (!endsLikeAnImage(name)) idx[name] = std::move(each.bytes);
+        else samples.push_back({file.string() + '/' + name, AskedImage{name, std::move(each.bytes)}});
+    }
+    std::ranges::sort(samples, {}, &AskedSample::name);
+    std::vector<fs::path> names;
+    std::ranges::copy(std::views::keys(idx), std::back_inserter(names));
+    for (const fs::path& each : idxToAskAbout(std::move(names))) {
+        const std::string name = file.string() + '/' + each.string();
+        addIdx(samples, name, trained, [&] { return readIdxImages(name, unpacked(name, idx[each])); });
+    }
+    return samples;
 }
 
 // The column "text", or the only one.
@@ -145,11 +164,13 @@ std::vector<AskedSample> samplesIn(const fs::path& path, const DatasetInfo& trai
     if (!readsImages(trained)) {
         if (ending == ".csv" || ending == ".tsv") return rowsOfTexts(path);
         if (fs::is_directory(path)) throw ProblemError({path.string(), "predict.other-kind", {"texts"}});
+        if (isArchiveName(path)) throw ProblemError({path.string(), "predict.packed-texts", {}});
         return {{path.string(), AskedText{readText(path)}}};
     }
     if (fs::is_directory(path)) return imagesOfFolder(path, trained);
-    if (isArchiveName(path)) return imagesOfArchive(path);
-    if (isIdx(path)) return imagesOfIdx(path, trained);
+    if (isArchiveName(path)) return imagesOfArchive(path, trained);
+    if (isNamedAsIdxImages(path) || beginsAsIdxImages(path))
+        return imagesOfIdx(path.string(), readIdxImages(path), trained);
     if (ending == ".csv" || ending == ".tsv") throw ProblemError({path.string(), "predict.other-kind", {"images"}});
     return {{path.string(), AskedImage{path}}};
 }

@@ -56,6 +56,23 @@ private:
     std::uint64_t m_size = 0;
 };
 
+class MemoryStream : public ByteStream {
+public:
+    explicit MemoryStream(std::string_view bytes) : m_bytes(bytes) {}
+
+    std::size_t read(std::span<std::uint8_t> into) override {
+        const std::size_t got = m_bytes.copy(reinterpret_cast<char*>(into.data()), into.size(), m_at);
+        m_at += got;
+        return got;
+    }
+    std::uint64_t bound() const override { return m_bytes.size(); }
+    bool exact() const override { return true; }
+
+private:
+    std::string_view m_bytes;
+    std::size_t m_at = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteStream> openPlain(const std::filesystem::path& file) { return std::make_unique<PlainStream>(file); }
@@ -63,7 +80,13 @@ std::unique_ptr<ByteStream> openPlain(const std::filesystem::path& file) { retur
 std::unique_ptr<ByteStream> openUnpacked(const std::filesystem::path& file) {
     std::uint8_t magic[2] = {};
     const bool packed = openPlain(file)->read(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-    return packed ? openGzip(file) : openPlain(file);
+    return packed ? unpackGzip(file, openPlain(file)) : openPlain(file);
+}
+
+std::unique_ptr<ByteStream> unpacked(const std::filesystem::path& file, std::string_view bytes) {
+    auto plain = std::make_unique<MemoryStream>(bytes);
+    if (bytes.starts_with("\x1f\x8b")) return unpackGzip(file, std::move(plain));
+    return plain;
 }
 
 std::vector<std::uint8_t> readWhole(const std::filesystem::path& file, std::uint64_t limit) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace lockstep {
@@ -25,6 +26,8 @@ public:
 std::unique_ptr<ByteStream> openPlain(const std::filesystem::path& file);
 // By the first two bytes: plain, or gzip.
 std::unique_ptr<ByteStream> openUnpacked(const std::filesystem::path& file);
+// The same of a file whose bytes are in memory, as those of an archive; `bytes` outlive the stream.
+std::unique_ptr<ByteStream> unpacked(const std::filesystem::path& file, std::string_view bytes);
 
 // A whole file as it lies on disk. Throws ProblemError; "file.too-large" above `limit` bytes.
 std::vector<std::uint8_t> readWhole(const std::filesystem::path& file, std::uint64_t limit);

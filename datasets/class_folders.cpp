@@ -144,6 +144,16 @@ void scanSplit(const fs::path& folder, Lister& lister, FolderScan& scan, std::ve
     lister.lookBeside(folder);
 }
 
+// Before a sample is read: reading them may take long.
+void requireClasses(const fs::path& folder, const FolderScan& scan) {
+    if (scan.train.empty()) return;
+    const std::int32_t first = scan.train.front().label;
+    const auto isFirst = [first](const LabelledFile& each) { return each.label == first; };
+    if (std::ranges::all_of(scan.train, isFirst))
+        throw ProblemError(
+            {folder.string(), "dataset.too-few-classes", {scan.classes[static_cast<std::size_t>(first)]}});
+}
+
 }  // namespace
 
 std::vector<bool> heldOut(std::span<const std::string_view> names, double share) {
@@ -178,6 +188,7 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
     if (test) scanSplit(*test, lister, scan, scan.test);
     if (validation) scanSplit(*validation, lister, scan, scan.validation);
     lister.finish();
+    if (reading.trains()) requireClasses(folder, scan);
     return scan;
 }
 

@@ -3,7 +3,7 @@
 
 namespace lockstep {
 
-std::unique_ptr<ByteStream> openGzip(const std::filesystem::path& file) {
+std::unique_ptr<ByteStream> unpackGzip(const std::filesystem::path& file, std::unique_ptr<ByteStream>) {
     throw ProblemError({file.string(), "gzip.unsupported", {}});
 }
 

@@ -16,7 +16,8 @@ constexpr std::uint64_t kLargestExpansion = 1032;
 
 class GzipStream : public ByteStream {
 public:
-    explicit GzipStream(const std::filesystem::path& file) : m_file(file), m_packed(openPlain(file)) {
+    GzipStream(const std::filesystem::path& file, std::unique_ptr<ByteStream> packed)
+        : m_file(file), m_packed(std::move(packed)) {
         constexpr int kGzipOnly = 16 + MAX_WBITS;
         if (inflateInit2(&m_state, kGzipOnly) != Z_OK) throw std::bad_alloc();
     }
@@ -84,6 +85,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ByteStream> openGzip(const std::filesystem::path& file) { return std::make_unique<GzipStream>(file); }
+std::unique_ptr<ByteStream> unpackGzip(const std::filesystem::path& file, std::unique_ptr<ByteStream> packed) {
+    return std::make_unique<GzipStream>(file, std::move(packed));
+}
 
 }  // namespace lockstep

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
-#include "datasets/byte_stream.h"
 #include "datasets/memory_dataset.h"
 #include "engine/core/result.h"
 
@@ -32,7 +34,8 @@ std::string hex(std::uint32_t value) {
 // One file being read.
 class IdxReader {
 public:
-    explicit IdxReader(const std::filesystem::path& file) : m_file(file.string()), m_stream(openUnpacked(file)) {}
+    IdxReader(const std::filesystem::path& file, std::unique_ptr<ByteStream> bytes)
+        : m_file(file.string()), m_stream(std::move(bytes)) {}
 
     void magic(std::uint32_t expected) {
         const std::uint32_t found = word();
@@ -119,10 +122,43 @@ std::filesystem::path& fileOf(IdxFiles& files, const NameParts& parts) {
     return parts.images ? files.testImages : files.testLabels;
 }
 
+// By folder and name.
+std::vector<IdxFiles> collectionsIn(const std::vector<std::filesystem::path>& all) {
+    std::map<std::pair<std::filesystem::path, std::string>, IdxFiles> found;
+    for (const std::filesystem::path& each : all) {
+        const std::string name = each.filename().string();
+        const auto parts = partsOf(name);
+        if (!parts) continue;
+        IdxFiles& files = found[{each.parent_path(), std::string(parts->collection)}];
+        files.name = parts->collection;
+        auto& file = fileOf(files, *parts);
+        if (file.empty() || !parts->packed) file = each;
+    }
+    std::vector<IdxFiles> out;
+    for (auto& [place, files] : found) out.push_back(std::move(files));
+    return out;
+}
+
+bool liesOnItsSide(const std::filesystem::path& file) { return file.filename().string().starts_with("emnist-"); }
+
+void transpose(IdxImages& images) {
+    const auto height = static_cast<std::size_t>(images.height), width = static_cast<std::size_t>(images.width);
+    std::vector<std::uint8_t> turned(height * width);
+    for (std::size_t start = 0; start < images.pixels.size(); start += height * width) {
+        for (std::size_t y = 0; y < height; ++y) {
+            for (std::size_t x = 0; x < width; ++x) turned[x * height + y] = images.pixels[start + y * width + x];
+        }
+        std::ranges::copy(turned, images.pixels.begin() + static_cast<std::ptrdiff_t>(start));
+    }
+    std::swap(images.height, images.width);
+}
+
 }  // namespace
 
-IdxImages readIdxImages(const std::filesystem::path& file) {
-    IdxReader reader(file);
+IdxImages readIdxImages(const std::filesystem::path& file) { return readIdxImages(file, openUnpacked(file)); }
+
+IdxImages readIdxImages(const std::filesystem::path& file, std::unique_ptr<ByteStream> bytes) {
+    IdxReader reader(file, std::move(bytes));
     IdxImages images;
     reader.magic(kImagesMagic);
     images.count = reader.axis(kCount);
@@ -130,29 +166,51 @@ IdxImages readIdxImages(const std::filesystem::path& file) {
     images.width = static_cast<int>(reader.axis(kWidth));
     images.pixels = reader.data(static_cast<std::uint64_t>(images.count) * static_cast<std::uint64_t>(images.height) *
                                 static_cast<std::uint64_t>(images.width));
+    if (liesOnItsSide(file)) transpose(images);
     return images;
 }
 
 std::vector<std::uint8_t> readIdxLabels(const std::filesystem::path& file) {
-    IdxReader reader(file);
+    IdxReader reader(file, openUnpacked(file));
     reader.magic(kLabelsMagic);
     return reader.data(reader.axis(kCount));
 }
 
 std::vector<IdxFiles> findIdxFiles(const std::filesystem::path& folder) {
-    std::map<std::string, IdxFiles> found;
-    for (const auto& item : std::filesystem::directory_iterator(folder)) {
-        const std::string name = item.path().filename().string();
-        const auto parts = partsOf(name);
-        if (!parts) continue;
-        IdxFiles& files = found[std::string(parts->collection)];
-        files.name = parts->collection;
-        auto& file = fileOf(files, *parts);
-        if (file.empty() || !parts->packed) file = item.path();
+    std::vector<std::filesystem::path> files;
+    for (const auto& item : std::filesystem::directory_iterator(folder)) files.push_back(item.path());
+    return collectionsIn(files);
+}
+
+bool isNamedAsIdxImages(const std::filesystem::path& file) {
+    const std::string name = file.filename().string();
+    const auto parts = partsOf(name);
+    return parts && parts->images;
+}
+
+bool beginsAsIdxImages(const std::filesystem::path& file) {
+    try {
+        return beginsAsIdxImages(*openUnpacked(file));
+    } catch (const ProblemError&) {
+        return false;
     }
-    std::vector<IdxFiles> out;
-    for (auto& [name, files] : found) out.push_back(std::move(files));
-    return out;
+}
+
+bool beginsAsIdxImages(ByteStream& bytes) {
+    constexpr std::array<std::uint8_t, 4> kMagic{0, 0, kImagesMagic >> 8, kImagesMagic & 0xff};
+    std::array<std::uint8_t, 4> magic{};
+    return bytes.read(magic) == magic.size() && magic == kMagic;
+}
+
+std::vector<std::filesystem::path> idxToAskAbout(std::vector<std::filesystem::path> files) {
+    std::vector<std::filesystem::path> asked;
+    for (const IdxFiles& each : collectionsIn(files)) {
+        const auto& images = each.testImages.empty() ? each.trainImages : each.testImages;
+        if (!images.empty()) asked.push_back(images);
+    }
+    std::ranges::copy_if(files, std::back_inserter(asked), std::not_fn(isNamedAsIdxImages));
+    std::ranges::sort(asked);
+    return asked;
 }
 
 }  // namespace lockstep

@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "datasets/byte_stream.h"
 
 namespace lockstep {
 
@@ -16,7 +19,9 @@ struct IdxImages {
 };
 
 // Throw ProblemError naming the file: idx.wrong-magic, idx.bad-dimension, idx.truncated, idx.over-long, file.*, gzip.*.
+// Images of EMNIST, by the name of the file, lie on their side there (pytorch/vision issue 8783), and upright here.
 IdxImages readIdxImages(const std::filesystem::path& file);
+IdxImages readIdxImages(const std::filesystem::path& file, std::unique_ptr<ByteStream> bytes);
 std::vector<std::uint8_t> readIdxLabels(const std::filesystem::path& file);
 
 // The four files of one collection within a folder.
@@ -28,5 +33,15 @@ struct IdxFiles {
 // Every collection of the folder, by name: [NAME-](train|t10k|test)-(images[-.]idx3|labels[-.]idx1)-ubyte[.gz]. A plain
 // file is preferred to its packed twin.
 std::vector<IdxFiles> findIdxFiles(const std::filesystem::path& folder);
+
+// Whether a file has images, by its name or by how it begins: in the name's place a person may have put another. What
+// cannot be read begins in no way.
+bool isNamedAsIdxImages(const std::filesystem::path& file);
+bool beginsAsIdxImages(const std::filesystem::path& file);
+bool beginsAsIdxImages(ByteStream& bytes);
+
+// Of such files those that a model is asked about: of each folder's collections the test images, or else the training
+// images; of other names all. In the order of their names.
+std::vector<std::filesystem::path> idxToAskAbout(std::vector<std::filesystem::path> files);
 
 }  // namespace lockstep

@@ -20,7 +20,6 @@ struct Known {
     std::optional<ImageShape> image;
     std::vector<float> mean, deviation;  // empty: measured
     int firstLabel = 0;
-    bool transposed = false;
 };
 
 std::vector<std::string> letters(std::string_view all) {
@@ -29,11 +28,10 @@ std::vector<std::string> letters(std::string_view all) {
     return names;
 }
 
-// Cohen et al., "EMNIST: an extension of MNIST to handwritten letters", arXiv 1702.05373, table II. The images lie on
-// their side (pytorch/vision issue 8783); the labels of "letters" start at 1.
+// Cohen et al., "EMNIST: an extension of MNIST to handwritten letters", arXiv 1702.05373, table II. The labels of
+// "letters" start at 1.
 Known emnist(const std::string& split) {
     Known known;
-    known.transposed = true;
     if (split == "byclass") known.classes = letters("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
     if (split == "bymerge" || split == "balanced") {
         known.classes = letters("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghnqrt");
@@ -56,8 +54,7 @@ Known fashion() {
             ImageShape{1, 28, 28},
             {0.2860f},
             {0.3530f},
-            0,
-            false};
+            0};
 }
 
 fs::path folderOf(const fs::path& path) { return fs::is_regular_file(path) ? path.parent_path() : path; }
@@ -88,18 +85,6 @@ void requireFiles(const fs::path& folder, const IdxFiles& files) {
     }
     require(files.testImages, "t10k-images-idx3-ubyte");
     require(files.testLabels, "t10k-labels-idx1-ubyte");
-}
-
-void transpose(IdxImages& images) {
-    const auto height = static_cast<std::size_t>(images.height), width = static_cast<std::size_t>(images.width);
-    std::vector<std::uint8_t> turned(height * width);
-    for (std::size_t start = 0; start < images.pixels.size(); start += height * width) {
-        for (std::size_t y = 0; y < height; ++y) {
-            for (std::size_t x = 0; x < width; ++x) turned[x * height + y] = images.pixels[start + y * width + x];
-        }
-        std::ranges::copy(turned, images.pixels.begin() + static_cast<std::ptrdiff_t>(start));
-    }
-    std::swap(images.height, images.width);
 }
 
 std::vector<std::int32_t> checkedLabels(const fs::path& file, const std::vector<std::uint8_t>& raw, int first,
@@ -140,7 +125,6 @@ Split readSplit(const fs::path& imageFile, const fs::path& labelFile, const Know
                             {std::to_string(shape.height) + "x" + std::to_string(shape.width),
                              std::to_string(known.image->height) + "x" + std::to_string(known.image->width)}});
     }
-    if (known.transposed) transpose(split.images);
     return split;
 }
 

@@ -33,8 +33,10 @@ void checkAlike(const std::string& field, const Loaded& loaded) {
 void checkClasses(const std::string& field, const Dataset& train) {
     const auto counts = perClass(train);
     if (counts.empty()) return;
-    const auto inhabited = std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; });
-    if (inhabited < 2) throw ProblemError({field, "dataset.too-few-classes", {std::to_string(inhabited)}});
+    const auto isInhabited = [](std::int64_t count) { return count > 0; };
+    if (std::ranges::count_if(counts, isInhabited) > 1) return;
+    const auto only = static_cast<std::size_t>(std::ranges::find_if(counts, isInhabited) - counts.begin());
+    throw ProblemError({field, "dataset.too-few-classes", {train.info().classes[only]}});
 }
 
 std::int64_t countOf(const std::shared_ptr<const Dataset>& split) { return split ? split->info().count : 0; }

@@ -16,6 +16,7 @@ public:
 
     bool isCancelled() const { return m_watch.stop.stop_requested(); }  // any thread
     void goOn() const;                                                  // throws ProblemError "dataset.cancelled"
+    bool trains() const { return m_watch.trains; }                      // see OpeningWatch
     void describe(const DatasetInfo& info) const;
     void expect(std::int64_t samples) { m_total = samples; }  // in all
     void advance(std::int64_t done);                          // so many of them are read by now; goOn()

@@ -24,6 +24,7 @@ int statusOf(const TrainEvent& last) {
 int attach(Context& context, const AttachOptions& options) {
     auto trials = openTrials();
     trials.row(options.trial);
+    keepQueueGoing(trials, context);
     RunPrinter printer(RunPrinter::styleFor(options.json), context.words());
     const auto last = followTrial(trials.places(), options.trial,
                                   [&](const NumberedEvent& event) { printer.print(event.number, event.event); });

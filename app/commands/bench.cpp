@@ -89,7 +89,7 @@ int bench(Context& context, const BenchOptions& options) {
     if (!resolved.ok()) return context.report(resolved.problems());
     const auto slow = slowPrecision(resolved.value());
     if (slow && !options.json)
-        fmt::print(stderr, "{}. {}\n", context.words().what(*slow), context.words().remedy(*slow));
+        fmt::print(stderr, "{} {}\n", context.words().what(*slow), context.words().remedy(*slow));
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     const auto result = benchmark({resolved.value(), input.value(), options.steps, options.warmup, options.inference});

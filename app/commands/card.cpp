@@ -14,6 +14,7 @@
 #include "engine/report/model_card.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -45,7 +46,11 @@ Examples:
   lockstep card 3 --out cards
   lockstep card 3 --markdown - | less)";
 
-CardData cardDataOf(const DatasetInfo& trained, const std::optional<DataFingerprint>& fingerprint) {
+// Empty: it is not known.
+std::optional<CardData> cardDataOf(const DataKnown& known) {
+    const auto info = trainedOnFrom(known.trainedOn);
+    if (!info) return std::nullopt;
+    const DatasetInfo& trained = *info;
     CardData data;
     const ImageShape image = trained.image();
     data.classes = trained.classes;
@@ -53,7 +58,7 @@ CardData cardDataOf(const DatasetInfo& trained, const std::optional<DataFingerpr
     if (const Field* tokens = findField(trained.fields, "tokens"))
         data.tokens = static_cast<int>(tokens->type.shape[0]);
     data.mean = trained.mean, data.deviation = trained.deviation;
-    if (fingerprint) data.trainContent = fingerprint->train.content, data.testContent = fingerprint->test.content;
+    data.fingerprint = known.fingerprint;
     return data;
 }
 
@@ -71,7 +76,7 @@ void addCheckpoints(CardFacts& facts, const Words& words) {
         }
         const Checkpoint& checkpoint = read.value();
         facts.checkpoints.push_back({role, file.string(), checkpoint.step});
-        if (checkpoint.trainedOn && !facts.data) facts.data = cardDataOf(*checkpoint.trainedOn, checkpoint.data);
+        if (!facts.data) facts.data = cardDataOf(knownBy(checkpoint));
     }
 }
 
@@ -100,6 +105,8 @@ CardFacts factsOf(const TrialQuery& query, const TrialRow& row, const TrialSpec&
     facts.counts = query.counts(row.id);
     facts.evaluations = query.evaluations(row.id);
     facts.text = query.text(row.id);
+    facts.data = cardDataOf(query.known(row.id));
+    facts.wroteCheckpoint = query.wroteCheckpoint(row.id);
     addCheckpoints(facts, words);
     facts.program = "Lockstep " LOCKSTEP_VERSION;
     facts.writtenAt = utcNow();
@@ -136,6 +143,7 @@ void writeCard(const Document& card, const CardPlaces& places) {
     const auto figures = draws ? report::figuresOf(card) : std::vector<Figure>();
     const std::string html = places.html.empty() ? "" : report::htmlOf(card);
     const std::string markdown = places.markdown.empty() ? "" : report::markdownOf(card, pictures.filename().string());
+    MadeFolder ofHtml = MadeFolder::of(places.html), ofMarkdown = MadeFolder::of(places.markdown);
     std::optional<MadeFolder> folder;
     if (!figures.empty()) folder.emplace(pictures);
     std::vector<FileText> files;
@@ -143,6 +151,7 @@ void writeCard(const Document& card, const CardPlaces& places) {
     if (!places.markdown.empty() && places.markdown != "-") files.push_back({places.markdown, markdown});
     if (!places.html.empty() && places.html != "-") files.push_back({places.html, html});
     writeNamedFiles(files);
+    ofHtml.keep(), ofMarkdown.keep();
     if (folder) folder->keep();
     if (places.html == "-") fmt::print("{}", html);
     if (places.markdown == "-") fmt::print("{}", markdown);

@@ -9,7 +9,7 @@
 #include "app/format.h"
 #include "app/listing.h"
 #include "app/model_input.h"
-#include "app/not_negative.h"
+#include "app/number_checks.h"
 #include "app/spec_options.h"
 
 namespace lockstep {

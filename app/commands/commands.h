@@ -40,6 +40,7 @@ void addDoctor(CLI::App& program, Run& run);
 void addSweep(CLI::App& program, Run& run);
 void addSweeps(CLI::App& program, Run& run);
 void addImportance(CLI::App& program, Run& run);
+void addReport(CLI::App& program, Run& run);
 void addQueue(CLI::App& program, Run& run);
 
 // The explicit list of this build's commands, in the order of --help. One implementation per kind of build.

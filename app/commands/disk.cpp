@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/disk_text.h"
 #include "app/format.h"
 #include "app/history_access.h"
 #include "app/listing.h"
@@ -15,16 +16,18 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kHeaviest = 10, kMostItems = 30, kMostFiles = 4;
+constexpr std::size_t kHeaviest = 10;
 
 struct DiskOptions {
     std::string keep, age, trials;
-    bool frees = false, traces = false, caches = false, orphans = false, isSure = false, isDry = false, json = false;
+    bool frees = false, traces = false, caches = false, orphans = false, atRungs = false, isSure = false, isDry = false,
+         json = false;
 };
 
 constexpr const char* kDiskHelp = R"(
 What is freed is gone for good. A trial whose checkpoints were freed stays in the history, with its settings and curves.
-Trials that run, are paused or queued are left alone. Without --yes it shows what would go, and asks.
+Trials that run, are paused or queued are left alone; of those that pause at a rung of a sweep the newest checkpoint
+stays, or they would be trained anew where the sweep lets them go on. Without --yes it shows what would go, and asks.
 
 Examples:
   lockstep disk
@@ -40,12 +43,23 @@ T wordOf(const Result<T>& read) {
     return read.value();
 }
 
+// A range may have gaps; one that has no trial at all is mistyped.
+void requireTrials(const FreeRequest& request, const DiskWeight& weight, const Places& places) {
+    for (const auto& [first, last] : request.trials) {
+        const auto isThere = [&](const TrialWeight& each) { return each.run.trial >= first && each.run.trial <= last; };
+        if (std::ranges::any_of(weight.trials, isThere)) continue;
+        const std::string range = first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+        throw ProblemError({"trials", "trial.unknown", {range, places.history().string()}});
+    }
+}
+
 FreeRequest freeRequestOf(const DiskOptions& options) {
     FreeRequest request;
     if (!options.keep.empty()) request.keep = wordOf(parseStays(options.keep));
     if (!options.age.empty()) request.olderThan = wordOf(parseAge(options.age));
     if (!options.trials.empty()) request.trials = wordOf(parseTrialRanges(options.trials));
-    request.traces = options.traces, request.caches = options.caches, request.orphans = options.orphans;
+    request.traces = options.traces, request.caches = options.caches, request.orphans = options.orphans,
+    request.atRungs = options.atRungs;
     return request;
 }
 
@@ -117,6 +131,7 @@ Json weightJson(const DiskWeight& weight, const Places& places) {
         row["state"] = std::string(text(each.state));
         row["deleted"] = each.inTrash;
         row["may_be_freed"] = each.mayBeFreed();
+        row["at_rung_of"] = each.atRungOf > 0 ? Json(each.atRungOf) : Json();
         trials.push_back(std::move(row));
     }
     for (const OrphanWeight& each : weight.orphans) {
@@ -133,78 +148,9 @@ Json weightJson(const DiskWeight& weight, const Places& places) {
             {"orphans", std::move(orphans)}};
 }
 
-std::string nameOfItem(const FreeItem& item) {
-    switch (item.kind) {
-        case FreeItem::Kind::Trial: return fmt::format("trial {}", item.trial);
-        case FreeItem::Kind::Orphan: return fmt::format("orphan {}", item.trial);
-        case FreeItem::Kind::DatasetCache: return "cache of decoded images";
-        case FreeItem::Kind::PlanCache: return "cache of timed kernels";
-    }
-    return {};
-}
-
-std::string filesText(const FreeItem& item) {
-    std::string out;
-    std::size_t told = 0, count = 0;
-    for (const DiskFile& each : item.files) {
-        if (each.isFolder) continue;
-        ++count;
-        if (told < kMostFiles) out += (out.empty() ? "" : ", ") + each.path, ++told;
-    }
-    return count > told ? fmt::format("{} and {} more", out, count - told) : out;
-}
-
-std::string numbersText(const std::vector<std::int64_t>& trials) {
-    std::string out;
-    for (std::size_t i = 0; i < std::min(trials.size(), kMostItems); ++i)
-        out += (i == 0 ? "" : ", ") + std::to_string(trials[i]);
-    return trials.size() > kMostItems ? fmt::format("{} and {} more", out, trials.size() - kMostItems) : out;
-}
-
 void printPlan(const FreePlan& plan, const Words& words) {
     if (plan.refused) fmt::print(stderr, "{}", words.report({*plan.refused}));
-    if (!plan.spared.empty())
-        fmt::print("Left alone, for they run, are paused or queued: {}\n", numbersText(plan.spared));
-    if (plan.items.empty()) {
-        fmt::print("Nothing to free by these choices.\n");
-        return;
-    }
-    Table table({"WHAT", "ON DISK", "FILES"});
-    for (std::size_t i = 0; i < std::min(plan.items.size(), kMostItems); ++i) {
-        const FreeItem& each = plan.items[i];
-        table.add({nameOfItem(each), bytesText(bytesFreedBy(each.files)), filesText(each)});
-    }
-    fmt::print("{}", table.text());
-    if (plan.items.size() > kMostItems) fmt::print("… and {} more\n", plan.items.size() - kMostItems);
-    fmt::print("\nThis frees {}, for good.", bytesText(plan.bytes));
-    if (countOf(plan, FreeItem::Kind::Trial) > 0)
-        fmt::print(" Trials stay in the history, with their settings and curves.");
-    if (const auto lost = lostTrials(plan); lost > 0)
-        fmt::print(" Orphans that hold a trial, which `lockstep import` would take in again: {}.", lost);
-    fmt::print("\n");
-}
-
-Json planJson(const FreePlan& plan, const Freed& freed, const std::optional<Problem>& undone, const Words& words) {
-    Json items = Json::array();
-    for (const FreeItem& each : plan.items) {
-        Json files = Json::array();
-        for (const DiskFile& file : each.files)
-            if (!file.isFolder) files.push_back(file.path);
-        items.push_back({{"what", nameOfItem(each)},
-                         {"trial", each.trial},
-                         {"bytes", bytesFreedBy(each.files)},
-                         {"files", std::move(files)}});
-    }
-    auto problems = freed.problems;
-    if (plan.refused) problems.push_back(*plan.refused);
-    if (undone) problems.push_back(*undone);
-    std::vector<std::int64_t> spared = plan.spared;
-    spared.insert(spared.end(), freed.spared.begin(), freed.spared.end());
-    return {{"planned", plan.bytes},
-            {"freed", freed.bytes},
-            {"items", std::move(items)},
-            {"spared", spared},
-            {"problems", problemsJson(problems, words)}};
+    fmt::print("{}", freePlanText(plan));
 }
 
 bool isAnsweredYes() {
@@ -220,7 +166,7 @@ bool mayAsk(const DiskOptions& options) { return !options.json && isatty(STDIN_F
 // Nothing is freed: only looked at, or nobody there to ask.
 int leaveIt(const Context& context, const FreePlan& plan, const DiskOptions& options) {
     const auto undone = options.isDry ? std::nullopt : std::optional(Problem{"--yes", "disk.not-confirmed", {}});
-    if (options.json) fmt::print("{}\n", lineOf(planJson(plan, {}, undone, context.words())));
+    if (options.json) fmt::print("{}\n", lineOf(freePlanJson(plan, {}, undone, context.words())));
     else if (undone) fmt::print(stderr, "{}", context.words().report({*undone}));
     return undone ? kBadRequest : kDone;
 }
@@ -228,7 +174,7 @@ int leaveIt(const Context& context, const FreePlan& plan, const DiskOptions& opt
 void printFreed(const FreePlan& plan, const Freed& freed, const Words& words) {
     if (!plan.items.empty()) fmt::print("Freed {}.\n", bytesText(freed.bytes));
     if (!freed.spared.empty())
-        fmt::print("Left alone, for they have begun to run or changed meanwhile: {}\n", numbersText(freed.spared));
+        fmt::print("Left alone, for they have begun to run or changed meanwhile: {}\n", trialNumbers(freed.spared));
     fmt::print(stderr, "{}", words.report(freed.problems));
 }
 
@@ -237,7 +183,9 @@ int freeAsAsked(Context& context, const DiskOptions& options) {
     if (!request.asksForAnything()) return context.report({{"--free", "disk.nothing-asked", {}}});
     auto trials = openTrialsToRead(context);
     DiskService disk(trials);
-    const FreePlan plan = planFreeing(disk.weigh(), request, std::time(nullptr));
+    const DiskWeight weight = disk.weigh();
+    requireTrials(request, weight, trials.places());
+    const FreePlan plan = planFreeing(weight, request, std::time(nullptr));
     if (!options.json) printPlan(plan, context.words());
     if (options.isDry || (!plan.items.empty() && !options.isSure && !mayAsk(options)))
         return leaveIt(context, plan, options);
@@ -246,7 +194,7 @@ int freeAsAsked(Context& context, const DiskOptions& options) {
         return kDone;
     }
     const Freed freed = disk.free(plan);
-    if (options.json) fmt::print("{}\n", lineOf(planJson(plan, freed, {}, context.words())));
+    if (options.json) fmt::print("{}\n", lineOf(freePlanJson(plan, freed, {}, context.words())));
     else printFreed(plan, freed, context.words());
     const bool isRefused = plan.refused && plan.items.empty();
     return freed.problems.empty() && !isRefused ? kDone : kFailed;
@@ -285,6 +233,10 @@ void addDisk(CLI::App& program, Run& run) {
     command->add_flag("--caches", options->caches, "Decoded images and timings of kernels; they are made again")
         ->needs(frees);
     command->add_flag("--orphans", options->orphans, "Run folders that the history does not know")->needs(frees);
+    command
+        ->add_flag("--at-rungs", options->atRungs,
+                   "Also the newest checkpoints of trials that pause at rungs of sweeps, which would go on from there")
+        ->needs(frees);
     auto* sure = command->add_flag("--yes", options->isSure, "Free it without asking")->needs(frees);
     command->add_flag("--dry-run", options->isDry, "Show what would go, and free nothing")
         ->needs(frees)

@@ -17,6 +17,7 @@
 #include "datasets/catalog.h"
 #include "engine/train/asked_data.h"
 #include "engine/train/open_data.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -61,6 +62,7 @@ struct AskedData {
     std::shared_ptr<const Dataset> data;
     std::string name;
     std::vector<Problem> remarks;
+    std::optional<DataFingerprint> fingerprint = {};
 };
 
 Result<AskedData> openAsked(Context& context, OpenedModel& model, const EvaluateOptions& options) {
@@ -77,9 +79,10 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
-    auto asked = asAsked(data.value(), askedSplit(options.split), model.trained);
+    std::string name = dataName(model.resolved.spec);
+    auto asked = asAsked(data.value(), askedSplit(options.split), model.trained, name);
     if (!asked.ok()) return asked.problems();
-    return AskedData{std::move(asked).value(), dataName(model.resolved.spec), data.value().remarks};
+    return AskedData{std::move(asked).value(), std::move(name), data.value().remarks, data.value().fingerprint};
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {
@@ -111,6 +114,7 @@ Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const A
     out.counts.step = out.step;
     out.counts.epoch = out.epoch;
     out.answers = std::move(result.answers);
+    out.fingerprint = asked.fingerprint;
     return out;
 }
 
@@ -122,10 +126,16 @@ void printEvaluation(const EvaluationText& text, const std::vector<Problem>& rem
     std::fflush(stdout);
 }
 
+void tell(const std::vector<Problem>& remarks, const Words& words) {
+    for (const Problem& remark : remarks) fmt::print(stderr, "lockstep: {}\n", words.what(remark));
+}
+
 // Null, or why it could not be kept: what was found stands all the same.
-std::exception_ptr tryToKeep(Evaluation& evaluation) {
+std::exception_ptr tryToKeep(Evaluation& evaluation, const DataKnown& known, std::vector<Problem>& remarks) {
     try {
-        evaluation.id = keepEvaluation(evaluation);
+        const auto kept = keepEvaluation(evaluation, known);
+        evaluation.id = kept.id;
+        if (kept.remark) remarks.push_back(*kept.remark);
         return nullptr;
     } catch (...) {
         return std::current_exception();
@@ -140,18 +150,18 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
         return context.report({*problem});
     const auto asked = openAsked(context, model.value(), options);
     if (!asked.ok()) return context.report(asked.problems());
-    if (!options.json) {
-        for (const Problem& remark : asked.value().remarks)
-            fmt::print(stderr, "lockstep: {}\n", context.words().what(remark));
-    }
+    if (!options.json) tell(asked.value().remarks, context.words());
     Evaluation evaluation =
         evaluationOf(evaluateShown(context, model.value(), asked.value()), model.value(), asked.value(), options);
     const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model};
     const bool keeps = options.keeps && namesTrial(options.model.word);
     // It is told before it is kept, but for JSON, which says the number that the history gives it.
-    std::exception_ptr unkept = keeps && options.json ? tryToKeep(evaluation) : nullptr;
-    printEvaluation(text, asked.value().remarks, options, context.words());
-    if (keeps && !options.json) unkept = tryToKeep(evaluation);
+    const DataKnown known = knownBy(model.value().checkpoint);
+    std::vector<Problem> remarks = asked.value().remarks, later;
+    std::exception_ptr unkept = keeps && options.json ? tryToKeep(evaluation, known, remarks) : nullptr;
+    printEvaluation(text, remarks, options, context.words());
+    if (keeps && !options.json) unkept = tryToKeep(evaluation, known, later);
+    tell(later, context.words());
     if (unkept) std::rethrow_exception(unkept);
     return kDone;
 }

@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
 #include "app/embedded.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/kept_data.h"
 #include "app/made_folder.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
@@ -37,10 +40,11 @@ struct ExportOptions {
 
 constexpr const char* kExportHelp = R"(
 CSV has a row for each update and evaluation and a column for each metric; JSON has the settings, too. TensorBoard reads the
-folder: tensorboard --logdir FOLDER. FILE may be - for the standard output. ONNX has the model, for any number of samples,
-and says in its metadata what it must be given: size, channels, mean and deviation, classes. Weights alone: export-weights.
-The script for PyTorch trains the same model on the same data with the same settings, alone or under torchrun, and says at
-its top what it does not express; for it, a trial need not have trained yet, and the file of a spec (*.json) will do.
+folder: tensorboard --logdir FOLDER. One FILE may be - for the standard output; what goes wrong is said in words on the
+standard error. ONNX has the model, for any number of samples, and says in its metadata what it must be given: size,
+channels, mean and deviation, classes. Weights alone: export-weights. The script for PyTorch trains the same model on the
+same data with the same settings, alone or under torchrun, and says at its top what it does not express; for it, a trial
+need not have trained yet, and the file of a spec (*.json) will do.
 
 Examples:
   lockstep export 3 --csv trial3.csv
@@ -50,14 +54,17 @@ Examples:
   lockstep export 3 --pytorch train.py)";
 
 void writeOut(const std::string& file, const std::string& text) {
-    if (file == "-") fmt::print("{}", text);
-    else writeNamedFile(file, text);
+    if (file == "-") return fmt::print("{}", text);
+    MadeFolder made = MadeFolder::of(file);
+    writeNamedFile(file, text);
+    made.keep();
 }
 
 std::string wholeJson(const TrialQuery& query, const TrialRow& row, const std::vector<TrialSeries>& series) {
     Json out = trialJson(row);
     const auto spec = query.spec(row.id);
     if (spec.ok()) out["spec"] = Json::parse(toJson(spec.value()));
+    out["classes"] = classesOf(keptData(query, row));
     out["series"] = Json::object();
     for (const TrialSeries& each : series) {
         Json points{{"step", Json::array()}, {"seconds", Json::array()}, {"value", Json::array()}};
@@ -96,10 +103,15 @@ std::size_t writeOnnx(const Checkpoint& checkpoint, const ResolvedSpec& resolved
                       const ExportOptions& options) {
     OnnxOptions onnx = options.onnxOptions;
     onnx.foldsNorms = !options.keepsNorms;
-    if (options.onnx != "-") return exportOnnx(checkpoint, resolved, trained, onnx, options.onnx);
-    const std::string bytes = onnxOf(checkpoint, resolved, trained, onnx);
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    return bytes.size();
+    if (options.onnx == "-") {
+        const std::string bytes = onnxOf(checkpoint, resolved, trained, onnx);
+        std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+        return bytes.size();
+    }
+    MadeFolder made = MadeFolder::of(options.onnx);
+    const std::size_t bytes = exportOnnx(checkpoint, resolved, trained, onnx, options.onnx);
+    made.keep();
+    return bytes;
 }
 
 // On no device: those of the trial need not be there.
@@ -120,22 +132,26 @@ std::vector<Problem> exportModel(Context& context, const ExportOptions& options)
 // What a script is made of: a checkpoint, a trial that has none yet, or a spec in a file.
 struct ScriptSource {
     TrialSpec spec;
-    std::optional<Checkpoint> checkpoint;
+    std::optional<Checkpoint> checkpoint = {};
+    std::optional<DatasetInfo> known = {};  // of the data that it was trained on, as the history keeps it
 };
 
 bool isSpecFile(const std::string& word) { return fs::path(word).extension() == ".json"; }
 
 Result<ScriptSource> scriptSource(const Context& context, const ExportOptions& options) {
-    const auto ofSpec = [](Result<TrialSpec> spec) -> Result<ScriptSource> {
+    const auto ofSpec = [](Result<TrialSpec> spec, const DataKnown& known) -> Result<ScriptSource> {
         if (!spec.ok()) return spec.problems();
-        return ScriptSource{std::move(spec).value(), {}};
+        return ScriptSource{std::move(spec).value(), {}, trainedOnFrom(known.trainedOn)};
     };
-    if (isSpecFile(options.source)) return ofSpec(trialSpecFromFile(options.source));
+    if (isSpecFile(options.source)) return ofSpec(trialSpecFromFile(options.source), {});
     auto opened = openCheckpoint(options.source, options.choice);
     if (!opened.ok()) {
         const std::string& code = opened.problems().front().code;
-        if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed") return opened.problems();
-        return ofSpec(openTrialsToRead(context).query().spec(trialNumberIn(options.source)));
+        if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed" && code != "trial.checkpoints-gone")
+            return opened.problems();
+        const std::int64_t trial = trialNumberIn(options.source);
+        auto trials = openTrialsToRead(context);
+        return ofSpec(trials.query().spec(trial), trials.query().known(trial));
     }
     auto& checkpoint = opened.value().checkpoint;
     const TrialSpec spec = checkpoint.spec;
@@ -151,10 +167,12 @@ std::string_view scriptText(std::string_view name) {
 std::vector<Problem> exportScript(Context& context, const ExportOptions& options) {
     const auto source = scriptSource(context, options);
     if (!source.ok()) return source.problems();
-    const auto& [spec, checkpoint] = source.value();
+    const auto& [spec, checkpoint, known] = source.value();
     const auto resolved = resolveToExport(spec, context.environment());
     if (!resolved.ok()) return resolved.problems();
-    const auto trained = checkpoint ? trainedOn(*checkpoint, resolved.value()) : describeData(resolved.value());
+    const auto trained = checkpoint ? trainedOn(*checkpoint, resolved.value())
+                         : known    ? Result<DatasetInfo>(*known)
+                                    : describeData(resolved.value());
     if (!trained.ok()) return trained.problems();
     const PytorchExport request{.spec = spec,
                                 .resolved = resolved.value(),
@@ -170,11 +188,39 @@ std::vector<Problem> exportScript(Context& context, const ExportOptions& options
     return {};
 }
 
+// Another spelling of a file, or a link to it, is the same place; the standard output has more names than one.
+std::string placeOf(const std::string& file) {
+    if (file == "-" || file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") return "-";
+    std::error_code unknown;
+    fs::path place = fs::absolute(file);
+    // weakly_canonical() takes a link whose file is still to be written for a file.
+    constexpr int kMostLinks = 40;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(place, unknown); ++links)
+        place = place.parent_path() / fs::read_symlink(place, unknown);
+    place = fs::weakly_canonical(place, unknown);
+    return unknown ? file : place.string();
+}
+
+// Two outputs to one place.
+std::optional<Problem> mixedOutputs(const ExportOptions& options) {
+    std::map<std::string, std::string> taken;
+    for (const auto& [option, file] : {std::pair("--csv", options.csv), std::pair("--json", options.json),
+                                       std::pair("--onnx", options.onnx), std::pair("--pytorch", options.pytorch)}) {
+        if (file.empty()) continue;
+        const auto [first, isFree] = taken.try_emplace(placeOf(file), option);
+        if (!isFree)
+            return Problem{
+                option, placeOf(file) == "-" ? "export.two-outputs" : "export.one-file", {first->second, file}};
+    }
+    return std::nullopt;
+}
+
 // What of the request makes no sense together; empty: it does.
 std::optional<Problem> contradictionIn(const ExportOptions& options) {
     const std::string choice = options.choice.option();
     if (!options.wantsCurves() && !options.wantsModel()) return Problem{"export", "export.nothing", {options.source}};
     if (options.wantsCurves() && !namesTrial(options.source)) return Problem{options.source, "export.no-trial", {}};
+    if (auto mixed = mixedOutputs(options)) return mixed;
     if (choice.empty()) return std::nullopt;
     if (!options.wantsModel()) return Problem{choice, "export.whole-trial", {}};
     if (isSpecFile(options.source)) return Problem{options.source, "export.no-choice", {choice}};

@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
+#include "app/made_folder.h"
 #include "engine/train/export_weights.h"
 
 namespace lockstep {
@@ -27,8 +28,10 @@ int exportTo(Context& context, const ExportWeightsOptions& options) {
     if (std::filesystem::equivalent(source.file, options.file, absent))
         return context.report({{options.file, "export.same-file", {}}});
     const WeightsExport request{options.names == kTorchvision, options.averages};
+    MadeFolder made = MadeFolder::of(options.file);
     const auto written = exportWeights(checkpoint, context.environment(), request, options.file);
     if (!written.ok()) return context.report(written.problems());
+    made.keep();
     const auto& [tensors, bytes] = written.value();
     if (options.json) {
         fmt::print("{}\n", lineOf({{"file", options.file},

@@ -7,8 +7,8 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
-#include "app/not_negative.h"
-#include "app/spec_options.h"
+#include "app/number_checks.h"
+#include "app/train_run.h"
 #include "engine/train/find_batch.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/open_data.h"
@@ -23,7 +23,7 @@ struct FindBatchOptions {
     SpecOptions spec;
     std::int64_t doublings = 8;
     double seconds = 1;
-    bool json = false;
+    bool json = false, events = false;
 };
 
 constexpr const char* kFindBatchHelp = R"(
@@ -75,12 +75,56 @@ void printSpeed(const ResolvedSpec& resolved, const BatchSpeed& speed) {
     std::fflush(stdout);
 }
 
+Json speedJson(const ResolvedSpec& resolved, const BatchSpeed& speed) {
+    return {{"batch", speed.batch},
+            {"per_device", samplesByDevice(resolved, speed.batch)},
+            {"samples_per_second", speed.samplesPerSecond}};
+}
+
+// Whoever looks on has it at once.
+void printBatchEvent(const char* name, const Json& said) {
+    Json event;
+    event["event"] = name;
+    event.update(said);
+    fmt::print("{}\n", lineOf(event));
+    std::fflush(stdout);
+}
+
+bool fitsAll(const ResolvedSpec& resolved, const FoundBatches& found) {
+    return found.largest + leastBatch(resolved) > found.samples;
+}
+
+std::int64_t firstBatch(const ResolvedSpec& resolved, const FoundBatches& found) {
+    return std::min(found.largest, kFirstPerPass * leastBatch(resolved));
+}
+
+// How many are timed, unless they flatten before.
+std::int64_t mostTimed(const ResolvedSpec& resolved, const FindBatchOptions& options, const FoundBatches& found) {
+    std::int64_t count = 1;
+    for (std::int64_t batch = firstBatch(resolved, found); count <= options.doublings; ++count, batch *= 2)
+        if (2 * batch > found.largest) break;
+    return count;
+}
+
+void printPlanned(const ResolvedSpec& resolved, const FindBatchOptions& options, const FoundBatches& found) {
+    printBatchEvent("batches_planned", {{"largest_batch", found.largest},
+                                        {"largest_per_device", samplesByDevice(resolved, found.largest)},
+                                        {"training_samples", found.samples},
+                                        {"all_samples_fit", fitsAll(resolved, found)},
+                                        {"batches_at_most", mostTimed(resolved, options, found)}});
+}
+
+void tellSpeed(const ResolvedSpec& resolved, const FindBatchOptions& options, const BatchSpeed& speed) {
+    if (!options.json) printSpeed(resolved, speed);
+    if (options.events) printBatchEvent("batch_timed", speedJson(resolved, speed));
+}
+
 void measureSpeeds(const ResolvedSpec& resolved, const DatasetInfo& train, const FindBatchOptions& options,
                    FoundBatches& found) {
-    std::int64_t batch = std::min(found.largest, kFirstPerPass * leastBatch(resolved));
+    std::int64_t batch = firstBatch(resolved, found);
     for (std::int64_t doubled = 0; doubled <= options.doublings && batch <= found.largest; ++doubled, batch *= 2) {
         found.speeds.push_back(timeBatch(resolved, train, batch, options.seconds));
-        if (!options.json) printSpeed(resolved, found.speeds.back());
+        tellSpeed(resolved, options, found.speeds.back());
         if (hasFlattened(found.speeds)) return;
     }
 }
@@ -94,10 +138,9 @@ void printFoundHead(const ResolvedSpec& resolved) {
 
 void printFoundBatches(const ResolvedSpec& resolved, const FoundBatches& found) {
     const BatchSpeed knee = kneeOf(found.speeds);
-    const bool isAll = found.largest + leastBatch(resolved) > found.samples;
     fmt::print("\nThe largest batch that fits is {}, {} per device{}.\n", countText(found.largest),
                perDeviceText(resolved, found.largest),
-               isAll ? ": there are no more training samples" : ", by the memory that is free now");
+               fitsAll(resolved, found) ? ": there are no more training samples" : ", by the memory that is free now");
     fmt::print(
         "The smallest with at least {:.0f} % of the best speed is {}, {} per device: {}.\nSuggested: --batch {}\n",
         100 * kKneeShare, countText(knee.batch), perDeviceText(resolved, knee.batch), rateText(knee.samplesPerSecond),
@@ -106,25 +149,20 @@ void printFoundBatches(const ResolvedSpec& resolved, const FoundBatches& found) 
 
 Json foundBatchesJson(const ResolvedSpec& resolved, const FoundBatches& found) {
     Json speeds = Json::array();
-    for (const BatchSpeed& each : found.speeds)
-        speeds.push_back({{"batch", each.batch},
-                          {"per_device", samplesByDevice(resolved, each.batch)},
-                          {"samples_per_second", each.samplesPerSecond}});
+    for (const BatchSpeed& each : found.speeds) speeds.push_back(speedJson(resolved, each));
     const std::int64_t knee = kneeOf(found.speeds).batch;
-    return {{"model", resolved.spec.model.id},
-            {"dataset", resolved.spec.dataset.id},
-            {"devices", resolved.spec.devices},
-            {"device_count", resolved.devices.size()},
-            {"training_samples", found.samples},
-            {"largest_batch", found.largest},
-            {"largest_per_device", samplesByDevice(resolved, found.largest)},
-            {"suggested_batch", knee},
-            {"suggested_per_device", samplesByDevice(resolved, knee)},
+    return {{"model", resolved.spec.model.id},   {"dataset", resolved.spec.dataset.id},
+            {"devices", resolved.spec.devices},  {"device_count", resolved.devices.size()},
+            {"training_samples", found.samples}, {"all_samples_fit", fitsAll(resolved, found)},
+            {"largest_batch", found.largest},    {"largest_per_device", samplesByDevice(resolved, found.largest)},
+            {"suggested_batch", knee},           {"suggested_per_device", samplesByDevice(resolved, knee)},
             {"speeds", std::move(speeds)}};
 }
 
 int findBatch(Context& context, const FindBatchOptions& options) {
-    const auto spec = specFrom(options.spec, findBatchDefaults(), context.environment());
+    const auto said = withWeights(options.spec);
+    if (!said.ok()) return context.report(said.problems());
+    const auto spec = specFrom(said.value(), findBatchDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
@@ -137,6 +175,7 @@ int findBatch(Context& context, const FindBatchOptions& options) {
         found.largest = leastBatch(resolved.value());
     }
     if (!options.json) printFoundHead(resolved.value());
+    if (options.events) printPlanned(resolved.value(), options, found);
     measureSpeeds(resolved.value(), train, options, found);
     if (options.json) fmt::print("{}\n", lineOf(foundBatchesJson(resolved.value(), found)));
     else printFoundBatches(resolved.value(), found);
@@ -152,6 +191,7 @@ void addFindBatch(CLI::App& program, Run& run) {
     addSourceOptions(*command, options->spec);
     addDataOptions(*command, options->spec);
     addModelOptions(*command, options->spec);
+    addRunOptions(*command, options->spec);
     command->add_option("--doublings", options->doublings, "Measure at most so many beyond the first batch")
         ->type_name("N")
         ->check(CLI::Range(0, 30))
@@ -160,7 +200,11 @@ void addFindBatch(CLI::App& program, Run& run) {
         ->type_name("S")
         ->check(notNegative())
         ->capture_default_str();
-    command->add_flag("--json", options->json, "One JSON object");
+    auto* json = command->add_flag("--json", options->json, "One JSON object");
+    command
+        ->add_flag("--events", options->events,
+                   "With --json: before it a line for the plan, and for each batch as soon as it is timed")
+        ->needs(json);
     command->footer(kFindBatchHelp);
     command->callback([options, &run] { run = [options](Context& context) { return findBatch(context, *options); }; });
 }

@@ -21,7 +21,7 @@ constexpr int kRateColumns = 60, kRateRows = 12;
 struct FindRateOptions {
     SpecOptions spec;
     RateRange range;
-    bool json = false;
+    bool json = false, events = false;
 };
 
 constexpr const char* kFindRateHelp = R"(
@@ -36,18 +36,24 @@ Examples:
 
 Exit status: 0 only with a suggestion, 1 where the loss falls at no rate.)";
 
+using OnRate = std::function<void(const RateTest& test)>;  // of which the newest point is new
+
 // Hears the losses of a run, and ends it when the test is over.
 class RateListener final : public EventSink {
 public:
-    RateListener(RateTest& test, RunControl& control, const Words& words)
-        : m_test(test), m_control(control), m_words(words) {}
+    RateListener(RateTest& test, RunControl& control, const Words& words, OnRate onRate)
+        : m_test(test), m_control(control), m_words(words), m_onRate(std::move(onRate)) {}
 
     void post(std::int64_t, const TrainEvent& event) override {
         if (const auto* message = std::get_if<Message>(&event); message && message->level == "warning")
-            fmt::print(stderr, "{}. {}\n", m_words.what(message->text), m_words.remedy(message->text));
-        const auto* step = std::get_if<StepDone>(&event);
-        if (!step) return;
-        m_test.add(step->loss);
+            fmt::print(stderr, "{} {}\n", m_words.what(message->text), m_words.remedy(message->text));
+        if (const auto* step = std::get_if<StepDone>(&event)) add(step->loss);
+    }
+
+    void add(double loss) {
+        if (m_test.isOver()) return;
+        m_test.add(loss);
+        if (m_onRate) m_onRate(m_test);
         if (m_test.isOver()) m_control.stop();
     }
 
@@ -55,6 +61,7 @@ private:
     RateTest& m_test;
     RunControl& m_control;
     const Words& m_words;
+    OnRate m_onRate;
 };
 
 // Enough epochs for all rates. An update that is not finite ends the test, and a lost device must not repeat rates.
@@ -72,7 +79,10 @@ double asGiven(const TrialSpec& spec, double rate) {
 
 std::string testedRateText(double rate) { return fmt::format("{:.2g}", rate); }
 
-Problem noDescent(const FindRateOptions& options, const TrialSpec& spec) {
+// Why there is no suggestion.
+Problem noDescent(const RateTest& test, const FindRateOptions& options, const TrialSpec& spec) {
+    if (const auto rate = test.blewUpAt())
+        return {spec.model.id, "rate.blew-up", {testedRateText(*rate), std::to_string(test.points().size())}};
     return {
         spec.model.id,
         "rate.no-descent",
@@ -105,11 +115,14 @@ void printRates(const RateTest& test, const TrialSpec& spec) {
 
 Json rateOrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+Json pointJson(const RatePoint& point) {
+    return {{"learning_rate", point.rate}, {"loss", point.loss}, {"smoothed_loss", point.smoothed}};
+}
+
 Json ratesJson(const RateTest& test, const TrialSpec& spec, const FindRateOptions& options,
                const std::vector<Problem>& problems, const Words& words) {
     Json points = Json::array();
-    for (const RatePoint& point : test.points())
-        points.push_back({{"learning_rate", point.rate}, {"loss", point.loss}, {"smoothed_loss", point.smoothed}});
+    for (const RatePoint& point : test.points()) points.push_back(pointJson(point));
     const auto steepest = test.steepest();
     const RatePoint* lowest = test.lowest();
     return {{"model", spec.model.id},
@@ -127,10 +140,21 @@ Json ratesJson(const RateTest& test, const TrialSpec& spec, const FindRateOption
             {"points", std::move(points)}};
 }
 
+// Whoever looks on has it at once.
+void printRateEvent(const RateTest& test, const RateRange& range) {
+    Json event{{"event", "rate_tested"}, {"update", test.points().size()}, {"updates", range.steps}};
+    event.update(pointJson(test.points().back()));
+    event["blew_up"] = test.blewUpAt().has_value();
+    fmt::print("{}\n", lineOf(event));
+    std::fflush(stdout);
+}
+
 // The losses of a run, one for each rate until it blew up. The run's own failure is reported, and nothing returned.
-std::optional<int> testRates(Context& context, const TrialSpec& spec, const RateRange& range, RateTest& test) {
+std::optional<int> testRates(Context& context, const TrialSpec& spec, const FindRateOptions& options, RateTest& test) {
+    const RateRange& range = options.range;
+    const OnRate tell = [&range](const RateTest& tested) { printRateEvent(tested, range); };
     RunControl control;
-    RateListener listener(test, control, context.words());
+    RateListener listener(test, control, context.words(), options.events ? tell : OnRate());
     const auto endProcess = [&](const RunFailed& failed) {
         context.report({problemOf(failed)});
         std::fflush(stdout);
@@ -141,7 +165,7 @@ std::optional<int> testRates(Context& context, const TrialSpec& spec, const Rate
     const auto result = runPlainly(run, context.environment());
     if (!result.ok()) return context.report(result.problems());
     const RunFailed& failed = result.value().failed;
-    if (failed.kind == text(EngineError::Kind::NonFinite)) test.add(std::numeric_limits<double>::quiet_NaN());
+    if (failed.kind == text(EngineError::Kind::NonFinite)) listener.add(std::numeric_limits<double>::quiet_NaN());
     if (test.isOver()) return std::nullopt;
     context.report({problemOf(failed)});
     return exitStatusOf(failed);
@@ -149,8 +173,7 @@ std::optional<int> testRates(Context& context, const TrialSpec& spec, const Rate
 
 int findRate(Context& context, const FindRateOptions& options) {
     const RateRange& range = options.range;
-    if (range.from >= range.to)
-        return context.report({{"--to", "rate.range", {testedRateText(range.from), testedRateText(range.to)}}});
+    if (const auto problem = problemOf(range)) return context.report({*problem});
     const auto said = withWeights(options.spec);
     if (!said.ok()) return context.report(said.problems());
     const auto asked = specFrom(said.value(), {}, context.environment());
@@ -163,9 +186,9 @@ int findRate(Context& context, const FindRateOptions& options) {
         std::fflush(stdout);
     }
     RateTest test(range);
-    if (const auto status = testRates(context, spec, range, test)) return *status;
+    if (const auto status = testRates(context, spec, options, test)) return *status;
     std::vector<Problem> problems;
-    if (!test.steepest()) problems.push_back(noDescent(options, spec));
+    if (!test.steepest()) problems.push_back(noDescent(test, options, spec));
     if (options.json) {
         fmt::print("{}\n", lineOf(ratesJson(test, spec, options, problems, context.words())));
     } else {
@@ -185,19 +208,16 @@ void addFindRate(CLI::App& program, Run& run) {
     addDataOptions(*command, options->spec);
     addModelOptions(*command, options->spec);
     addRunOptions(*command, options->spec);
-    command->add_option("--from", options->range.from, "The first rate")
-        ->type_name("RATE")
-        ->check(CLI::Range(1e-12, 1e6))
-        ->capture_default_str();
-    command->add_option("--to", options->range.to, "The last rate")
-        ->type_name("RATE")
-        ->check(CLI::Range(1e-12, 1e6))
-        ->capture_default_str();
+    command->add_option("--from", options->range.from, "The first rate")->type_name("RATE")->capture_default_str();
+    command->add_option("--to", options->range.to, "The last rate")->type_name("RATE")->capture_default_str();
     command->add_option("--steps", options->range.steps, "Updates from the one to the other")
         ->type_name("N")
         ->check(CLI::Range(20, 100000))
         ->capture_default_str();
-    command->add_flag("--json", options->json, "One JSON object with all rates and losses");
+    auto* json = command->add_flag("--json", options->json, "One JSON object with all rates and losses");
+    command
+        ->add_flag("--events", options->events, "With --json: before it a line for each rate, as soon as it is tested")
+        ->needs(json);
     command->footer(kFindRateHelp);
     command->callback([options, &run] { run = [options](Context& context) { return findRate(context, *options); }; });
 }

@@ -8,15 +8,19 @@
 #include "app/format.h"
 #include "app/history_access.h"
 #include "app/importance_text.h"
+#include "app/number_checks.h"
+#include "app/rung_text.h"
 #include "app/trial_table.h"
-#include "engine/queue/sweep_results.h"
+#include "engine/queue/sweep_rungs.h"
+#include "engine/queue/tried_cells.h"
 
 namespace lockstep {
 
 namespace {
 
 struct ImportanceOptions {
-    std::int64_t sweep = 0;  // 0: the table
+    std::int64_t sweep = 0;            // 0: the table
+    std::int64_t rung = 0, epoch = 0;  // from 1; 0: what trials came to that were trained to the end
     TrialTableOptions table;
     std::string method = "both";
     double quantile = 0.1;
@@ -27,10 +31,12 @@ constexpr const char* kImportanceHelp = R"(
 Two questions, two answers. fANOVA: which setting explains the differences between all trials? PED-ANOVA: which setting
 must be right to be among the best? Repeats of a cell count once, by their mean. Where trials are too few to say, it says
 so. "± 3" is how far the trees of fANOVA's forest are apart; its R² out of bag is how well they predict trials that they
-have not seen: 1 is exactly, 0 no better than the mean.
+have not seen: 1 is exactly, 0 no better than the mean. Of a sweep with a scheduler few cells are trained to the end:
+--rung and --at-epoch ask with what all that came as far had come to by then.
 
 Examples:
   lockstep importance 1
+  lockstep importance 1 --rung 2
   lockstep importance 1 --method ped-anova --quantile 0.25
   lockstep importance --csv trials.csv --objective loss --log learning_rate)";
 
@@ -90,19 +96,58 @@ int printImportance(Json out, const std::string& title, const TrialCounts& count
     return kDone;
 }
 
+std::string titleOf(const SweepResult& sweep, const std::string& when, std::size_t cells, std::int64_t trials) {
+    return fmt::format("What mattered in sweep {} for {}{}: {}, {}", sweep.group.id,
+                       sweep.objective ? sweep.objective->title : "its objective", when,
+                       plural(static_cast<std::int64_t>(cells), "cell"), plural(trials, "trial"));
+}
+
+// "sweep", "objective", "cells"; "epoch": at whose end the objective is asked, null: trained to the end; "rungs": with
+// how many cells each would be asked.
+Json headOf(const SweepResult& sweep, std::size_t cells, std::int64_t epoch, const std::vector<EarlyRung>& rungs) {
+    Json out{{"sweep", sweep.group.id},
+             {"objective", sweep.objective ? Json(sweep.objective->key) : Json()},
+             {"cells", cells},
+             {"epoch", epoch > 0 ? Json(epoch) : Json()},
+             {"rungs", Json::array()}};
+    for (const EarlyRung& each : rungs)
+        out["rungs"].push_back({{"rung", each.rung}, {"epochs", each.epoch}, {"cells", each.cells}});
+    return out;
+}
+
+int atTheEnd(const SweepResult& sweep, const std::vector<EarlyRung>& rungs, const ImportanceOptions& options) {
+    const auto tried = triedCells(sweep);
+    const auto counts = countsOf(sweep);
+    const auto found = findImportance(sweep.spec.vary, tried, options);
+    const int status = printImportance(headOf(sweep, tried.size(), 0, rungs),
+                                       titleOf(sweep, "", tried.size(), counts.used), counts, found, options.json);
+    if (!options.json) fmt::print("{}", earlierRungText(sweep.cells.size(), tried.size(), rungs));
+    return status;
+}
+
+// The others have not come there, or have no result.
+int atEpoch(const SweepResult& sweep, const EarlyCells& early, std::int64_t epoch, const std::vector<EarlyRung>& rungs,
+            const ImportanceOptions& options) {
+    std::int64_t made = 0;
+    for (const CellResult& each : sweep.cells) made += std::ssize(each.trials) + each.removed;
+    const TrialCounts counts{early.trials, {{"not_there", made - early.trials}}};
+    const std::string title = titleOf(sweep, fmt::format(" by epoch {}", epoch), early.tried.size(), early.trials);
+    return printImportance(headOf(sweep, early.tried.size(), epoch, rungs), title, counts,
+                           findImportance(sweep.spec.vary, early.tried, options), options.json);
+}
+
 int ofSweep(Context& context, const ImportanceOptions& options) {
     auto trials = openTrialsToRead(context);
     const SweepResult sweep = sweepResult(trials.query(), options.sweep);
-    const auto tried = triedCells(sweep);
-    const auto counts = countsOf(sweep);
-    const std::string title =
-        fmt::format("What mattered in sweep {} for {}: {} cells, {} trials", sweep.group.id,
-                    sweep.objective ? sweep.objective->title : "its objective", tried.size(), counts.used);
-    Json out{{"sweep", sweep.group.id},
-             {"objective", sweep.objective ? Json(sweep.objective->key) : Json()},
-             {"cells", tried.size()}};
-    return printImportance(std::move(out), title, counts, findImportance(sweep.spec.vary, tried, options),
-                           options.json);
+    const auto epoch = options.rung > 0 ? epochOfRung(sweep, options.rung) : Result<std::int64_t>(options.epoch);
+    if (!epoch.ok()) return context.report(epoch.problems());
+    const QueueQuery queue(trials.query());
+    const auto made = queue.trials(sweep.group.id);
+    const auto facts = sweep.objective ? rungFactsOf(queue, *sweep.objective, sweep.group.id) : RungFacts();
+    const auto at = [&](std::int64_t when) { return triedCellsAt(sweep, made, facts.values, when); };
+    const auto rungs = earlyRungs(sweep, [&](std::int64_t when) { return at(when).tried.size(); });
+    if (epoch.value() == 0) return atTheEnd(sweep, rungs, options);
+    return atEpoch(sweep, at(epoch.value()), epoch.value(), rungs, options);
 }
 
 int ofTable(const ImportanceOptions& options) {
@@ -132,6 +177,13 @@ CLI::Validator shareOfTrials() {
             ""};
 }
 
+void addEpochOptions(CLI::App& command, CLI::Option& sweep, ImportanceOptions& options) {
+    auto* rung = command.add_option("--rung", options.rung, "By what cells had come to at this rung, from 1");
+    auto* epoch = command.add_option("--at-epoch", options.epoch, "By what cells had come to at the end of this epoch");
+    for (auto* each : {rung, epoch}) each->type_name("N")->check(atLeastOne())->needs(&sweep);
+    rung->excludes(epoch);
+}
+
 void addTableOptions(CLI::App& command, CLI::Option& sweep, TrialTableOptions& options) {
     auto* objective = command.add_option("--objective", options.objective, "The table's column of what they came to");
     auto* table =
@@ -149,7 +201,8 @@ void addImportance(CLI::App& program, Run& run) {
     auto* command =
         program.add_subcommand("importance", "Which settings of a sweep mattered, and which decide on the best");
     auto* sweep = command->add_option("sweep", options->sweep, "The sweep's number")->type_name("N");
-    sweep->check(CLI::PositiveNumber);
+    sweep->check(atLeastOne());
+    addEpochOptions(*command, *sweep, *options);
     addTableOptions(*command, *sweep, options->table);
     command->add_option("--method", options->method, "fanova, ped-anova, or both, as usual")
         ->type_name("NAME")

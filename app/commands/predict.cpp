@@ -1,6 +1,7 @@
 #include "engine/train/predict.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +16,10 @@
 #include "app/format.h"
 #include "app/listing.h"
 #include "app/model_source.h"
-#include "app/not_negative.h"
+#include "app/number_checks.h"
 #include "app/progress.h"
 #include "datasets/asked_samples.h"
+#include "engine/core/utf8.h"
 #include "engine/train/continue_text.h"
 
 namespace lockstep {
@@ -36,9 +38,10 @@ struct PredictOptions {
 };
 
 constexpr const char* kPredictHelp = R"(
-PATH is an image, a folder or an archive of images, an IDX file, a CSV or TSV file of texts, a text file, or - for the
-standard input: a path on each line or, for a model of texts, a text. Of a folder of IDX files the test images are asked
-about, or the training images where there are no others; the rows name the file. Each device has the whole model and
+PATH is an image, an IDX file, a folder or an archive of these, a CSV or TSV file of texts, a text file, or - for the
+standard input: a path on each line or, for a model of texts, a text. Of the IDX files in a folder or an archive the test
+images are asked about, or the training images where there are no others; the rows name the file. A file counts as IDX by
+its name or, whatever its name, by how it begins; those named emnist-… are turned upright, as for training. Each device has the whole model and
 takes every Nth batch; the order of the answers does not depend on their number. What cannot be read is a row with its
 reason. With --interactive each line has one row: what holds several samples is refused. A language model goes on with a
 prompt instead.
@@ -268,9 +271,11 @@ int predictLines(const Context& context, const PredictOptions& options, const Op
 
 // The prompt comes with the first bytes: what is refused has printed nothing.
 int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
+    const bool isSeen = isatty(STDOUT_FILENO) != 0;  // a model may write what a terminal obeys
     std::string before = options.prompt;
-    const auto stream = [&before](std::string_view text) {
-        fmt::print("{}{}", std::exchange(before, {}), text);
+    const auto stream = [&before, isSeen](std::string_view text) {
+        const std::string all = std::exchange(before, {}) + std::string(text);
+        fmt::print("{}", isSeen ? legible(all) : all);
         std::fflush(stdout);
         return std::ferror(stdout) == 0;
     };
@@ -314,7 +319,11 @@ CLI::Option* addPromptOptions(CLI::App& command, PredictOptions& options) {
         ->check(CLI::Range(0, 256))
         ->capture_default_str()
         ->needs(prompt);
-    command.add_option("--seed", options.seed, "Of the drawing")->type_name("N")->capture_default_str()->needs(prompt);
+    command.add_option("--seed", options.seed, "Of the drawing")
+        ->type_name("N")
+        ->check(anySeed())
+        ->capture_default_str()
+        ->needs(prompt);
     return prompt;
 }
 

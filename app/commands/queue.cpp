@@ -6,6 +6,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/number_checks.h"
 #include "app/trial_json.h"
 #include "engine/core/utc_time.h"
 #include "engine/queue/queue_keeper.h"
@@ -19,6 +20,14 @@ struct QueueOptions {
     bool json = false;
     std::int64_t trial = 0, other = 0, priority = 0;
 };
+
+constexpr const char* kQueueHelp = R"(
+Examples:
+  lockstep queue                             what runs and waits, in the order in which it will be started
+  lockstep queue add 7                       trial 7 goes on where it stopped, when there is room
+  lockstep queue first 7                     before all that wait
+  lockstep queue hold 7                      not until lockstep queue release 7
+  lockstep queue after 7 5                   once trial 5 has ended)";
 
 std::string reasonText(const QueueLine& line) {
     if (line.isRunning) return line.row.state;
@@ -56,9 +65,7 @@ int list(Context& context, const QueueOptions& options) {
     });
     QueueService queue(trials, thisProgram());
     const auto lines = queue.list();
-    const auto waits = [](const QueueLine& each) { return !each.isRunning && each.reason == WaitReason::None; };
-    if (!isReadOnly && std::ranges::any_of(lines, waits))
-        queue.startKeeper();  // after a restart of the machine there is none
+    if (!isReadOnly) keepQueueGoing(trials, context);
     if (options.json) {
         Json out = Json::array();
         for (const QueueLine& each : lines) out.push_back(lineJson(each));
@@ -96,8 +103,9 @@ int keep(Context& context) {
         fmt::print("{} {}\n", utcNow(), printable(line));
         std::fflush(stdout);
     };
-    auto keeper = QueueKeeper::claim(
-        {places.value(), thisProgram(), context.environment().deviceRequest(kAutomaticDevices), log});
+    auto keeper =
+        QueueKeeper::claim({places.value(), thisProgram(), context.environment().deviceRequest(kAutomaticDevices), log,
+                            [&](const Problem& problem) { return context.words().what(problem); }});
     if (!keeper) return context.report({{"queue", "queue.kept", {}}}), kDone;
     keeper->run();
     return kDone;
@@ -125,8 +133,10 @@ void addQueue(CLI::App& program, Run& run) {
     };
     add("add", "Queue a trial that has not finished: it begins, or goes on",
         [](QueueService& queue, const QueueOptions& at) { queue.add(at.trial); });
-    add("hold", "Do not start it until it is released",
-        [](QueueService& queue, const QueueOptions& at) { queue.setHeld(at.trial, true); });
+    add("hold", "Do not start it until it is released", [](QueueService& queue, const QueueOptions& at) {
+        queue.setHeld(at.trial, true);
+        if (queue.hasBegunYet(at.trial)) throw ProblemError({"trial", "queue.runs", {std::to_string(at.trial)}});
+    });
     add("release", "Let it take its turn",
         [](QueueService& queue, const QueueOptions& at) { queue.setHeld(at.trial, false); });
     add("first", "To the front", [](QueueService& queue, const QueueOptions& at) { queue.moveFirst(at.trial); });
@@ -136,22 +146,26 @@ void addQueue(CLI::App& program, Run& run) {
         [](QueueService& queue, const QueueOptions& at) { queue.moveBefore(at.trial, at.other); })
         ->add_option("other", options->other, "The trial that it is to come before")
         ->required()
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(anyWhole());
     add("priority", "Higher ones go first",
         [](QueueService& queue, const QueueOptions& at) { queue.setPriority(at.trial, at.priority); })
         ->add_option("priority", options->priority, "A whole number; 0 unless said")
         ->required()
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     add("after", "Only once another has ended; 0: no longer",
         [](QueueService& queue, const QueueOptions& at) {
             queue.setAfter(at.trial, at.other == 0 ? std::nullopt : std::optional(at.other));
         })
         ->add_option("other", options->other, "The trial that must have ended before")
         ->required()
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(anyWhole());
     add("cancel", "Take it out: what waits is cancelled, what runs stops with a checkpoint",
         [](QueueService& queue, const QueueOptions& at) { queue.cancel(at.trial); });
     auto* keeper = command->add_subcommand("keep", "Start what is queued, until nothing is left; others start this");
+    command->footer(kQueueHelp);  // last: commands that are added take over what stands here
     keeper->callback([&run] { run = [](Context& context) { return keep(context); }; });
 }
 

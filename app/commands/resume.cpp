@@ -16,6 +16,7 @@ struct ResumeOptions {
     ChangedData changedData = ChangedData::Refuse;
     std::int64_t untilEpoch = 0;
     bool mayStartAgain = false;
+    std::optional<std::int64_t> attempt;
 };
 
 int sayThatItGoesOn(std::int64_t trial, bool json) {
@@ -35,11 +36,13 @@ int resume(Context& context, const ResumeOptions& options) {
         fmt::print("Waiting for the process that still has trial {} to end.\n", options.trial);
         std::fflush(stdout);
     };
-    if (trials.goOnInPlace(options.trial, onWait)) return sayThatItGoesOn(options.trial, options.output.json);
+    const bool mayBePaused = !options.attempt;  // by a person, who lets it go on
+    if (mayBePaused && trials.goOnInPlace(options.trial, onWait))
+        return sayThatItGoesOn(options.trial, options.output.json);
     trials.close();  // the run writes through a store of its own
     return watchRun(context, options.output, options.untilEpoch, [&](const Watcher& watcher) {
-        return runFromHistory({options.trial, true, options.changedData, options.mayStartAgain}, watcher,
-                              context.environment());
+        return runFromHistory({options.trial, true, options.changedData, options.mayStartAgain, options.attempt},
+                              watcher, context.environment());
     });
 }
 
@@ -53,7 +56,10 @@ void addResume(CLI::App& program, Run& run) {
     addOutputOptions(*command, options->output);
     addUntilEpochOption(*command, options->untilEpoch);
     command->add_flag("--start-again", options->mayStartAgain,
-                      "Where its checkpoints are gone: train it anew, from its first step");
+                      "Where its checkpoints are gone or damaged: go on from what is left of them, or train it anew");
+    command->add_option("--attempt", options->attempt, "Only as the trial's attempt N, as the queue goes on with it")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
     addChangedDataOption(*command, options->changedData);
     command->footer("\nA paused trial goes on in the process that runs it.\n\nExample:\n  lockstep resume 7");
     command->callback([options, &run] { run = [options](Context& context) { return resume(context, *options); }; });

@@ -9,6 +9,7 @@
 #include "app/evaluation_text.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/kept_data.h"
 #include "app/listing.h"
 #include "app/run_printer.h"
 #include "app/trial_json.h"
@@ -56,9 +57,10 @@ std::string learningRateText(const TrialSpec& spec) {
     return factor == 1 ? rate : fmt::format("{}, for this batch {:.6g}", rate, spec.learningRate * factor);
 }
 
-void printSettings(const TrialSpec& spec) {
+void printSettings(const TrialSpec& spec, const DataKnown& known) {
     Table table({"SETTING", "VALUE"});
     table.add({"dataset", choiceText(spec.dataset) + (spec.dataPath.empty() ? "" : "  " + spec.dataPath.string())});
+    if (const std::string classes = classesText(known); !classes.empty()) table.add({"classes", classes});
     table.add({"model", choiceText(spec.model)});
     table.add({"devices", spec.devices});
     table.add({"batch", fmt::format("{} over all devices", spec.batch)});
@@ -183,6 +185,13 @@ void printEvaluations(const std::vector<Evaluation>& evaluations) {
     fmt::print("\n{}", table.text());
 }
 
+void printChanges(const std::vector<std::string>& changes) {
+    if (!changes.empty()) fmt::print("\n");
+    for (const std::string& each : changes) fmt::print("{}\n", each);
+}
+
+Json numberOf(const Evaluation* evaluation) { return evaluation ? Json(evaluation->id) : Json(); }
+
 Json evaluationsJson(const std::vector<Evaluation>& evaluations) {
     Json out = Json::array();
     for (const Evaluation& each : evaluations)
@@ -196,7 +205,9 @@ Json evaluationsJson(const std::vector<Evaluation>& evaluations) {
                        {"devices", each.devices},
                        {"samples", each.samples},
                        {"loss", each.loss},
-                       {"accuracy", each.accuracy}});
+                       {"accuracy", each.accuracy},
+                       {"fingerprint", fingerprintJson(each.fingerprint)},
+                       {"data_changed_by", numberOf(changedSince(each, evaluations))}});
     return out;
 }
 
@@ -244,7 +255,12 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     out["checkpoints"] = checkpointsJson(row);
     if (const auto freed = checkpointsFreedAt(std::filesystem::path(row.runDirectory) / "checkpoints"))
         out["checkpoints_freed_at"] = *freed;
-    out["evaluations"] = evaluationsJson(query.evaluations(row.id));
+    const auto evaluations = query.evaluations(row.id);
+    out["evaluations"] = evaluationsJson(evaluations);
+    const DataKnown known = keptData(query, row);
+    out["classes"] = classesOf(known);
+    out["fingerprint"] = fingerprintJson(known.fingerprint);
+    out["data_changed_by"] = numberOf(changedSinceTraining(known.fingerprint, spec, evaluations));
     if (const auto sample = query.text(row.id))
         out["text"] = {{"epoch", sample->epoch}, {"prompt", sample->prompt}, {"text", sample->text}};
     if (metric.empty()) return out;
@@ -259,6 +275,7 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
 
 int show(Context& context, const ShowOptions& options) {
     auto trials = openTrialsToRead(context);
+    keepQueueGoing(trials, context);
     const auto row = trials.row(options.trial);
     const TrialQuery& query = trials.query();
     const auto spec = query.spec(options.trial);
@@ -269,11 +286,14 @@ int show(Context& context, const ShowOptions& options) {
         fmt::print("{}\n", lineOf(showJson(query, row, spec.value(), options.metric, context.words())));
     } else {
         fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + printable(row.title));
-        printSettings(spec.value());
+        const DataKnown known = keptData(query, row);
+        printSettings(spec.value(), known);
         fmt::print("\n");
         printResults(row, problemsOfShow(query, row.id), query.messages(row.id), context.words());
         printCheckpoints(row);
-        printEvaluations(query.evaluations(row.id));
+        const auto evaluations = query.evaluations(row.id);
+        printEvaluations(evaluations);
+        printChanges(changesText(known.fingerprint, spec.value(), evaluations));
         if (options.metric.empty()) printCurves(query, row);
         else printCurve(options.metric, query.series(row.id, options.metric));
     }

@@ -42,12 +42,13 @@ Examples:
 bool isOver(const TrialGroup& group) { return group.state != GroupState::Active && group.state != GroupState::Paused; }
 
 int statusOf(const SweepResult& result) {
-    return result.group.state == GroupState::Finished && result.finished > 0 ? kDone : kFailed;
+    const bool cameToSomething = result.finished > 0 || (result.bestAtRung && result.failed == 0);
+    return result.group.state == GroupState::Finished && cameToSomething ? kDone : kFailed;
 }
 
 void printEnd(const SweepResult& result, const Context& context) {
     fmt::print("Sweep {} {}: {}\n\n{}{}", result.group.id, text(result.group.state), progressText(result),
-               cellsTable(result), failureText(result));
+               cellsTable(result), failureText(result, context.words()));
     if (const auto problem = problemFrom(result.group.reason)) context.report({*problem});
 }
 
@@ -141,7 +142,10 @@ void addSweep(CLI::App& program, Run& run) {
     command->add_flag("--json", options->json,
                       "One JSON object at the end, with all cells; of a function one for each cell");
     command->footer(kSweepHelp);
-    command->callback([options, &run] { run = [options](Context& context) { return sweep(context, *options); }; });
+    command->callback([options, command, &run] {
+        options->sweep.given = givenOptions(*command);
+        run = [options](Context& context) { return sweep(context, *options); };
+    });
 }
 
 }  // namespace lockstep

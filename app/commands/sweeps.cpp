@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/number_checks.h"
 #include "app/sweep_text.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/queue_service.h"
@@ -17,6 +18,14 @@ struct SweepsOptions {
     std::int64_t sweep = 0, cells = 0;
     bool pauses = false, goesOn = false, cancels = false, retries = false, onlyPrint = false, json = false;
 };
+
+constexpr const char* kSweepsHelp = R"(
+Examples:
+  lockstep sweeps                            all of them, the newest first
+  lockstep sweeps 3                          one: what its cells came to, the best first
+  lockstep sweeps 3 --trials 40              extend it to 40 cells in all
+  lockstep sweeps 3 --retry                  try what has failed once more
+  lockstep sweeps 3 --print-sweep > sweep.json)";
 
 int list(Context& context, QueueService& queue, bool json) {
     const auto sweeps = queue.sweeps();
@@ -39,7 +48,13 @@ int list(Context& context, QueueService& queue, bool json) {
 }
 
 void obey(QueueService& queue, const SweepsOptions& options) {
-    if (options.cells > 0) queue.extendSweep(options.sweep, options.cells);
+    if (options.cells > 0) {
+        const std::int64_t freed = queue.freedAtRungs(options.sweep);
+        queue.extendSweep(options.sweep, options.cells);
+        if (freed > 0)
+            fmt::print(stderr, "{} at rungs without checkpoints, which were freed: what goes on of them trains anew.\n",
+                       plural(freed, "trial"));
+    }
     if (options.pauses) queue.pauseSweep(options.sweep);
     if (options.goesOn) queue.goOnWithSweep(options.sweep);
     if (options.cancels) queue.cancelSweep(options.sweep);
@@ -49,8 +64,9 @@ void obey(QueueService& queue, const SweepsOptions& options) {
 int sweeps(Context& context, const SweepsOptions& options) {
     auto trials = openTrials();
     QueueService queue(trials, thisProgram());
+    if (options.sweep > 0) obey(queue, options);
+    keepQueueGoing(trials, context);
     if (options.sweep == 0) return list(context, queue, options.json);
-    obey(queue, options);
     const SweepResult result = queue.sweep(options.sweep);
     if (options.onlyPrint) fmt::print("{}", result.group.specJson);
     else if (options.json) fmt::print("{}\n", lineOf(sweepResultJson(result, context.words())));
@@ -58,7 +74,7 @@ int sweeps(Context& context, const SweepsOptions& options) {
         fmt::print("Sweep {} {}: {}\n", result.group.id, text(result.group.state), progressText(result));
         if (const auto problem = problemFrom(result.group.reason))
             fmt::print("{}\n  → {}\n", context.words().what(*problem), context.words().remedy(*problem));
-        fmt::print("\n{}{}", cellsTable(result), failureText(result));
+        fmt::print("{}\n{}{}", virtualText(result), cellsTable(result), failureText(result, context.words()));
     }
     return kDone;
 }
@@ -68,7 +84,8 @@ int sweeps(Context& context, const SweepsOptions& options) {
 void addSweeps(CLI::App& program, Run& run) {
     const auto options = std::make_shared<SweepsOptions>();
     auto* command = program.add_subcommand("sweeps", "All sweeps; or one: its cells, the best first");
-    auto* which = command->add_option("sweep", options->sweep, "The sweep's number")->type_name("N");
+    auto* which =
+        command->add_option("sweep", options->sweep, "The sweep's number")->type_name("N")->check(atLeastOne());
     command->add_flag("--pause", options->pauses, "Start no more of its trials; what runs goes on")->needs(which);
     command->add_flag("--continue", options->goesOn, "Go on with one that is paused, or has failed")->needs(which);
     command->add_flag("--cancel", options->cancels, "Stop what runs, with checkpoints, and cancel what waits")
@@ -77,12 +94,13 @@ void addSweeps(CLI::App& program, Run& run) {
         ->add_flag("--retry", options->retries,
                    "Try what has failed or was cancelled once more, and make anew what was deleted")
         ->needs(which);
-    command->add_option("--trials", options->cells, "Extend it to so many cells")
+    command->add_option("--trials", options->cells, "Extend it to so many cells in all")
         ->type_name("N")
-        ->check(CLI::PositiveNumber)
+        ->check(atLeastOne())
         ->needs(which);
     command->add_flag("--print-sweep", options->onlyPrint, "Print its file")->needs(which);
     command->add_flag("--json", options->json, "As JSON");
+    command->footer(kSweepsHelp);
     command->callback([options, &run] { run = [options](Context& context) { return sweeps(context, *options); }; });
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
+#include "app/number_checks.h"
 #include "app/spec_options.h"
 #include "app/train_run.h"
 
@@ -110,7 +111,7 @@ int train(Context& context, const TrainOptions& options) {
 void addQueuedOption(CLI::App& command, std::int64_t& trial) {
     auto* queued = command.add_option("--trial", trial, "Run this queued trial of the history, as its spec says")
                        ->type_name("ID")
-                       ->check(CLI::PositiveNumber);
+                       ->check(atLeastOne());
     for (auto* other : command.get_options()) {
         constexpr std::array<std::string_view, 4> kGoWithIt{"--json", "--no-steps", "--until-epoch", "--help"};
         const auto goesWithIt = [&](std::string_view name) { return other->check_name(std::string(name)); };

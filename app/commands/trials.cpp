@@ -6,7 +6,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/history_access.h"
-#include "app/not_negative.h"
+#include "app/number_checks.h"
 #include "app/trial_json.h"
 #include "engine/history/queue_query.h"
 
@@ -49,6 +49,7 @@ std::string bestOf(const TrialRow& row) {
 
 int trials(Context& context, const TrialsOptions& options) {
     auto service = openTrialsToRead(context);
+    keepQueueGoing(service, context);
     const auto rows = listed(service, options);
     if (options.json) {
         Json out = Json::array();
@@ -77,9 +78,7 @@ void addTrials(CLI::App& program, Run& run) {
     auto* command = program.add_subcommand("trials", "The history: every trial, newest first");
     command->add_option("--text", options->filter.text, "Only those with this in title, dataset, model or note")
         ->type_name("TEXT");
-    command->add_option("--sweep", options->sweep, "Only those of this sweep")
-        ->type_name("N")
-        ->check(CLI::PositiveNumber);
+    command->add_option("--sweep", options->sweep, "Only those of this sweep")->type_name("N")->check(atLeastOne());
     command->add_option("--limit", options->filter.limit, "At most so many")->type_name("N")->check(notNegative());
     command->add_flag("--deleted", options->filter.deleted, "Those in the trash");
     command->add_flag("--json", options->json, "As JSON");

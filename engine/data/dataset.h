@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/data_fingerprint.h"
 #include "engine/core/param_schema.h"
 #include "engine/core/result.h"
 #include "engine/data/batch_layout.h"
@@ -61,17 +62,6 @@ public:
     // them all. Reads; throws nothing.
     // Empty where a sample cannot be read.
     virtual std::optional<std::uint64_t> fingerprint() const;
-};
-
-// What a run was trained on, to know it again.
-struct SplitFingerprint {
-    std::int64_t samples = 0;
-    std::uint64_t content = 0;
-    bool operator==(const SplitFingerprint&) const = default;
-};
-struct DataFingerprint {
-    SplitFingerprint train, test, validation = {};  // without samples: the dataset has no such split of its own
-    bool operator==(const DataFingerprint&) const = default;
 };
 
 struct DatasetSplits {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/spec/data_known.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
@@ -25,6 +26,7 @@ struct AdoptedTrial {
     // Where the newest checkpoint stands; it may be ahead of the events.
     std::int64_t step = 0, epoch = 0;
     std::optional<double> bestAccuracy, lowestLoss, seconds;
+    DataKnown known = {};  // as that checkpoint says
 };
 
 }  // namespace lockstep

@@ -7,6 +7,8 @@
 #include <type_traits>
 
 #include "engine/core/utc_time.h"
+#include "engine/spec/data_known.h"
+#include "engine/spec/trial_spec.h"
 
 namespace lockstep {
 
@@ -19,7 +21,7 @@ static_assert(std::is_trivially_copyable_v<LabelledAnswer> && sizeof(LabelledAns
 
 constexpr const char* kEvaluationColumns =
     "id, trial, created_at, checkpoint, step, epoch, data, split, devices, samples, seconds, loss, accuracy, accuracy5,"
-    " counts_json, dataset";
+    " counts_json, dataset, fingerprint";
 
 void bindFinite(Statement& row, int index, double value) {
     if (std::isfinite(value)) row.bind(index, value);
@@ -41,24 +43,45 @@ Evaluation evaluationIn(Statement& row) {
     out.id = row.getColumn(0).getInt64(), out.trial = row.getColumn(1).getInt64();
     out.createdAt = row.getColumn(2).getString(), out.checkpoint = row.getColumn(3).getString();
     out.step = row.getColumn(4).getInt64(), out.epoch = row.getColumn(5).getInt64();
-    out.data = row.getColumn(6).getString(), out.split = row.getColumn(7).getString();
+    out.data = withoutLastSlash(row.getColumn(6).getString()), out.split = row.getColumn(7).getString();
     out.devices = row.getColumn(8).getString(), out.samples = row.getColumn(9).getInt64();
     out.seconds = row.getColumn(10).getDouble(), out.loss = numberOr(row.getColumn(11), kNone);
     out.accuracy = numberOr(row.getColumn(12), kNone), out.accuracy5 = numberOr(row.getColumn(13), -1);
     out.counts = countsIn(row.getColumn(14).getString());
     out.dataset = row.getColumn(15).getText("");
+    out.fingerprint = fingerprintIn(row.getColumn(16).getText(""));
     return out;
 }
 
-// Those that asked the same of the same model.
+// Whether there is nothing in the one that the other does not tell, too. Of which one nobody knows what its data were,
+// the other says nothing.
+bool readTheSame(const std::optional<DataFingerprint>& one, const std::optional<DataFingerprint>& other,
+                 const std::string& split) {
+    if (!one || !other) return one == other;
+    return changedSplits(*one, *other, split).empty();
+}
+
+void removeEvaluation(Database& database, std::int64_t id) {
+    Statement row(database, "DELETE FROM evaluation WHERE id = ?");
+    row.bind(1, id);
+    row.exec();
+}
+
+// Those that asked the same of the same model: on which devices makes no difference.
 void removeEqual(Database& database, const Evaluation& evaluation) {
     Statement row(database,
-                  "DELETE FROM evaluation WHERE trial = ? AND checkpoint = ? AND step = ? AND epoch = ? AND data = ?"
-                  " AND coalesce(dataset, '') = ? AND split = ? AND devices = ? AND samples = ?");
+                  "SELECT id, fingerprint FROM evaluation WHERE trial = ? AND checkpoint = ? AND step = ? AND epoch = ?"
+                  " AND rtrim(data, '/') = rtrim(?, '/') AND coalesce(dataset, '') = ? AND split = ? AND samples = ?");
     row.bind(1, evaluation.trial), row.bind(2, evaluation.checkpoint), row.bind(3, evaluation.step);
     row.bind(4, evaluation.epoch), row.bind(5, evaluation.data), row.bind(6, evaluation.dataset);
-    row.bind(7, evaluation.split), row.bind(8, evaluation.devices), row.bind(9, evaluation.samples);
-    row.exec();
+    row.bind(7, evaluation.split), row.bind(8, evaluation.samples);
+    std::vector<std::int64_t> equal;
+    while (row.executeStep()) {
+        const auto fingerprint = fingerprintIn(row.getColumn(1).getText(""));
+        if (readTheSame(fingerprint, evaluation.fingerprint, evaluation.split))
+            equal.push_back(row.getColumn(0).getInt64());
+    }
+    for (const std::int64_t id : equal) removeEvaluation(database, id);
 }
 
 }  // namespace
@@ -67,8 +90,8 @@ std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) 
     removeEqual(database, evaluation);
     Statement row(database,
                   "INSERT INTO evaluation (trial, created_at, checkpoint, step, epoch, data, split, devices, samples,"
-                  " seconds, loss, accuracy, accuracy5, counts_json, answers, dataset)"
-                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                  " seconds, loss, accuracy, accuracy5, counts_json, answers, dataset, fingerprint)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row.bind(1, evaluation.trial), row.bind(2, utcNow()), row.bind(3, evaluation.checkpoint);
     row.bind(4, evaluation.step), row.bind(5, evaluation.epoch), row.bind(6, evaluation.data);
     row.bind(7, evaluation.split), row.bind(8, evaluation.devices), row.bind(9, evaluation.samples);
@@ -79,6 +102,7 @@ std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) 
     const void* answers = evaluation.answers.empty() ? "" : static_cast<const void*>(evaluation.answers.data());
     row.bind(15, answers, static_cast<int>(evaluation.answers.size() * sizeof(LabelledAnswer)));
     if (!evaluation.dataset.empty()) row.bind(16, evaluation.dataset);
+    if (evaluation.fingerprint) row.bind(17, fingerprintText(*evaluation.fingerprint));
     row.exec();
     return database.getLastInsertRowid();
 }
@@ -97,7 +121,7 @@ std::optional<Evaluation> evaluationAt(Database& database, std::int64_t id) {
     query.bind(1, id);
     if (!query.executeStep()) return std::nullopt;
     Evaluation out = evaluationIn(query);
-    const auto blob = query.getColumn(16);
+    const auto blob = query.getColumn(17);
     out.answers.resize(static_cast<std::size_t>(blob.getBytes()) / sizeof(LabelledAnswer));
     if (!out.answers.empty())
         std::memcpy(out.answers.data(), blob.getBlob(), out.answers.size() * sizeof(LabelledAnswer));

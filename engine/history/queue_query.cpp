@@ -116,16 +116,30 @@ std::vector<GroupValue> QueueQuery::values(std::int64_t group, const Metric& met
                       " FROM group_trial g JOIN event e ON e.trial = g.trial"
                       " WHERE member_of = ?1 AND e.kind = 'eval_done' AND json_extract(e.json, ?2) IS NOT NULL"
                       " AND coalesce(json_extract(e.json, '$.split'), 'test') = ?3"
-                      " AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
-                      " AND later.number > e.attempt AND later.from_step < e.step)"
-                      " ORDER BY cell, repeat, e.attempt, e.number");
+                      " ORDER BY cell, repeat, json_extract(e.json, '$.epoch'), e.attempt, e.number");
         row.bind(1, group), row.bind(2, "$." + std::string(metric.field)), row.bind(3, std::string(text(metric.split)));
-        while (row.executeStep())
-            all.push_back({{group, row.getColumn(0).getInt64(), row.getColumn(1).getInt64()},
-                           row.getColumn(2).getInt64(),
-                           row.getColumn(3).getDouble()});
+        while (row.executeStep()) {
+            const GroupValue value{{group, row.getColumn(0).getInt64(), row.getColumn(1).getInt64()},
+                                   row.getColumn(2).getInt64(),
+                                   row.getColumn(3).getDouble()};
+            const bool isAgain = !all.empty() && all.back().place == value.place && all.back().epoch == value.epoch;
+            if (isAgain) all.back() = value;
+            else all.push_back(value);
+        }
     });
     return all;
+}
+
+bool QueueQuery::hasVirtualDevices(std::int64_t group) const {
+    bool found = false;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT 1 FROM group_trial g JOIN event e ON e.trial = g.trial WHERE member_of = ?"
+                      " AND e.kind = 'run_started' AND json_extract(e.json, '$.virtual_devices') LIMIT 1");
+        row.bind(1, group);
+        found = row.executeStep();
+    });
+    return found;
 }
 
 std::vector<RungArrival> QueueQuery::arrivals(std::int64_t group) const {
@@ -134,6 +148,22 @@ std::vector<RungArrival> QueueQuery::arrivals(std::int64_t group) const {
         Statement row(database, "SELECT cell, rung FROM rung_arrival WHERE member_of = ? ORDER BY number");
         row.bind(1, group);
         while (row.executeStep()) all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt64()});
+    });
+    return all;
+}
+
+std::unordered_map<std::int64_t, std::int64_t> QueueQuery::pausedAtRungs(std::optional<std::int64_t> trial) const {
+    std::unordered_map<std::int64_t, std::int64_t> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT g.trial, member_of FROM group_trial g JOIN trial_group s ON s.id = member_of"
+                      " JOIN trial t ON t.id = g.trial WHERE s.state IN ('active', 'paused') AND t.state = 'stopped'"
+                      " AND t.deleted = 0 AND until_epoch IS NOT NULL AND (?1 IS NULL OR g.trial = ?1)"
+                      " AND NOT EXISTS (SELECT 1 FROM queue_entry q WHERE q.trial = g.trial)"
+                      " AND EXISTS (SELECT 1 FROM event e WHERE e.trial = g.trial"
+                      " AND e.kind = 'eval_done' AND json_extract(e.json, '$.epoch') >= until_epoch)");
+        if (trial) row.bind(1, *trial);
+        while (row.executeStep()) all[row.getColumn(0).getInt64()] = row.getColumn(1).getInt64();
     });
     return all;
 }

@@ -22,9 +22,14 @@ public:
     std::optional<TrialGroup> group(std::int64_t id) const;         //
     std::vector<GroupCell> cells(std::int64_t group) const;         // by number
     std::vector<GroupTrial> trials(std::int64_t group) const;       // by cell, then repeat
-    // What its trials' evaluations say, as far as they stand, by place and epoch; `metric`: measured by evaluations.
+    // What its trials' evaluations say, by place and epoch, of each epoch the latest: also what an attempt took back
+    // and has not evaluated anew yet, so that a cell that is trained again keeps its place among the others. `metric`:
+    // measured by evaluations.
     std::vector<GroupValue> values(std::int64_t group, const Metric& metric) const;
+    bool hasVirtualDevices(std::int64_t group) const;             // whether any of its trials began on such
     std::vector<RungArrival> arrivals(std::int64_t group) const;  // in their order
+    // Trials that pause at rungs of groups which have not ended, with their group; of `trial` alone, where it is given.
+    std::unordered_map<std::int64_t, std::int64_t> pausedAtRungs(std::optional<std::int64_t> trial = {}) const;
     std::unordered_map<std::int64_t, GroupPlace> places() const;  // of all trials that are in a group, the latest
     // Whose rows say that they are under way, in or outside the queue.
     struct UnderWay {

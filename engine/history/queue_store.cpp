@@ -65,6 +65,12 @@ void number(Database& database, const std::vector<Place>& places) {
     }
 }
 
+// ?1 to ?4; the last, when it ended, is NULL while it has not.
+void bindState(Statement& row, std::int64_t group, GroupState state, const std::string& reason) {
+    row.bind(1, group), row.bind(2, std::string(text(state))), row.bind(3, reason);
+    if (state != GroupState::Active && state != GroupState::Paused) row.bind(4, utcNow());
+}
+
 }  // namespace
 
 QueueStore::QueueStore(TrialStore& store) : m_writer(store.writer()), m_file(store.file()) {}
@@ -83,25 +89,24 @@ std::int64_t QueueStore::createGroup(const TrialGroup& group) {
 }
 
 void QueueStore::setGroupState(std::int64_t group, GroupState state, const std::string& reason) {
-    const bool ends = state != GroupState::Active && state != GroupState::Paused;
     m_writer.run([&](Database& database) {
         Statement row(database, "UPDATE trial_group SET state = ?2, reason = ?3, finished_at = ?4 WHERE id = ?1");
-        row.bind(1, group), row.bind(2, std::string(text(state))), row.bind(3, reason);
-        if (ends) row.bind(4, utcNow());
+        bindState(row, group, state, reason);
         if (row.exec() == 0) throw ProblemError({m_file.string(), "group.unknown", {std::to_string(group)}});
     });
 }
 
-bool QueueStore::endGroup(std::int64_t group, GroupState state, const std::string& reason) {
-    bool ended = false;
+bool QueueStore::leaveActive(const TrialGroup& seen, GroupState state, const std::string& reason) {
+    bool changed = false;
     m_writer.run([&](Database& database) {
         Statement row(database,
-                      "UPDATE trial_group SET state = ?2, reason = ?3, finished_at = ?4 WHERE id = ?1 AND state = ?5");
-        row.bind(1, group), row.bind(2, std::string(text(state))), row.bind(3, reason), row.bind(4, utcNow());
-        row.bind(5, std::string(text(GroupState::Active)));
-        ended = row.exec() > 0;
+                      "UPDATE trial_group SET state = ?2, reason = ?3, finished_at = ?4 WHERE id = ?1 AND state = ?5"
+                      " AND spec_json = ?6");
+        bindState(row, seen.id, state, reason);
+        row.bind(5, std::string(text(GroupState::Active))), row.bind(6, seen.specJson);
+        changed = row.exec() > 0;
     });
-    return ended;
+    return changed;
 }
 
 void QueueStore::setGroupSpec(std::int64_t group, const std::string& specJson) {
@@ -250,7 +255,7 @@ bool QueueStore::countTry(std::int64_t trial, std::int64_t step) {
         Statement row(database,
                       "UPDATE queue_entry SET tries = CASE WHEN ?2 > step THEN 1 ELSE tries + 1 END,"
                       " step = max(step, ?2)"
-                      " WHERE trial = ?1");
+                      " WHERE trial = ?1 AND held = 0");
         row.bind(1, trial), row.bind(2, step);
         isThere = row.exec() > 0;
     });

@@ -22,8 +22,9 @@ public:
 
     std::int64_t createGroup(const TrialGroup& group);  // its id and time are given here
     void setGroupState(std::int64_t group, GroupState state, const std::string& reason = {});
-    // Of one that is still active: a person may just have paused or cancelled it. False: it is not.
-    bool endGroup(std::int64_t group, GroupState state, const std::string& reason);
+    // Of one that is still active, and of the spec that was seen: a person may just have paused, cancelled or extended
+    // it. False: it is not, and nothing is written.
+    bool leaveActive(const TrialGroup& seen, GroupState state, const std::string& reason = {});
     void setGroupSpec(std::int64_t group, const std::string& specJson);
     // False: another process has suggested under that number, or this very cell.
     bool addCell(std::int64_t group, const GroupCell& cell);

@@ -300,6 +300,15 @@ Result<TrialSpec> TrialQuery::spec(std::int64_t trial) const {
     return spec;
 }
 
+DataKnown TrialQuery::known(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) -> DataKnown {
+        Statement query(database, "SELECT trained_on, fingerprint FROM trial WHERE id = ?");
+        query.bind(1, trial);
+        if (!query.executeStep()) return {};
+        return {query.getColumn(0).getText(""), fingerprintIn(query.getColumn(1).getText(""))};
+    });
+}
+
 std::unordered_map<std::int64_t, ParamValue> TrialQuery::settings(std::string_view text) const {
     const auto path = SettingPath::from(text);
     if (!path || text.find('"') != text.npos) return {};

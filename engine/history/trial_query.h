@@ -14,6 +14,7 @@
 #include "engine/core/result.h"
 #include "engine/history/run_world.h"
 #include "engine/history/series_point.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
 #include "engine/spec/metrics.h"
 #include "engine/spec/run_state.h"
@@ -90,6 +91,8 @@ public:
     std::optional<TrialRow> find(std::int64_t trial) const;
     // With the title the trial has now. Problems: "history.no-such-trial", or as trialSpecFromJson.
     Result<TrialSpec> spec(std::int64_t trial) const;
+    // What was kept of its data when it began, or was first evaluated; empty of older ones, and where there is none.
+    DataKnown known(std::int64_t trial) const;
     // What the specs of all trials state at a path of trial_settings.h, by trial; one that does not state it is absent.
     // Of 10,000 trials in hundredths of a second.
     std::unordered_map<std::int64_t, ParamValue> settings(std::string_view path) const;

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "engine/history/adopted_trial.h"
+#include "engine/spec/data_known.h"
+#include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
 
 namespace lockstep {
@@ -21,7 +23,10 @@ void insertTrial(SQLite::Database& database, std::int64_t trial, const TrialSpec
 bool replaceSpec(SQLite::Database& database, std::int64_t trial, const TrialSpec& spec);  // false: no such trial
 // The number of the new attempt; empty: there is no such trial.
 std::optional<std::int64_t> insertAttempt(SQLite::Database& database, std::int64_t trial, std::int64_t fromStep);
+// An attempt that did not begin, from where the trial stands: its one event says why.
+void insertFailure(SQLite::Database& database, std::int64_t trial, const RunFailed& why);
 void insertAdopted(SQLite::Database& database, const AdoptedTrial& trial, const std::filesystem::path& runDirectory);
+bool replaceKnown(SQLite::Database& database, std::int64_t trial, const DataKnown& known);  // false: no such trial
 void replaceTags(SQLite::Database& database, std::int64_t trial, const std::vector<std::string>& tags);
 
 }  // namespace lockstep

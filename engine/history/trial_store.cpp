@@ -16,6 +16,9 @@ namespace {
 using SQLite::Database;
 using SQLite::Statement;
 
+constexpr const char* kPurge = "DELETE FROM trial WHERE id = ?1";
+constexpr const char* kTrash = "UPDATE trial SET deleted = 1 WHERE id = ?1";
+
 class AttemptSink : public EventSink {
 public:
     AttemptSink(HistoryWriter& writer, std::int64_t trial, std::int64_t attempt)
@@ -46,6 +49,20 @@ public:
             (statement.bind(++index, values), ...);
             if (statement.exec() == 0) refuseUnknown(trial);
         });
+    }
+
+    // Runs `work` where the row is as it was seen. The transaction has begun with the lock of a writer, so that nobody
+    // writes in between.
+    template <class Work>
+    bool changeSeen(const TrialSeen& seen, const Work& work) {
+        bool isSame = false;
+        writer.run([&](Database& database) {
+            Statement row(database, "UPDATE trial SET state = state WHERE id = ?1 AND state = ?2 AND attempts = ?3");
+            row.bind(1, seen.trial), row.bind(2, seen.state), row.bind(3, seen.attempts);
+            isSame = row.exec() > 0;
+            if (isSame) work(database);
+        });
+        return isSame;
     }
 
     [[noreturn]] void refuseUnknown(std::int64_t trial) const {
@@ -97,20 +114,45 @@ std::int64_t TrialStore::beginAttempt(std::int64_t trial, std::int64_t fromStep)
     return attempt;
 }
 
-std::int64_t TrialStore::addEvaluation(const Evaluation& evaluation) {
+std::int64_t TrialStore::addEvaluation(const Evaluation& evaluation, const DataKnown& known) {
     std::int64_t id = 0;
     m_impl->writer.run([&](Database& database) {
-        Statement known(database, "SELECT 1 FROM trial WHERE id = ?");
-        known.bind(1, evaluation.trial);
-        if (!known.executeStep()) m_impl->refuseUnknown(evaluation.trial);
+        Statement row(database, "SELECT trained_on FROM trial WHERE id = ?");
+        row.bind(1, evaluation.trial);
+        if (!row.executeStep()) m_impl->refuseUnknown(evaluation.trial);
+        const bool isNew = row.getColumn(0).isNull() && !known.trainedOn.empty();
+        row.reset();
+        if (isNew) replaceKnown(database, evaluation.trial, known);
         id = insertEvaluation(database, evaluation);
     });
     return id;
 }
 
+void TrialStore::setKnown(std::int64_t trial, const DataKnown& known) {
+    m_impl->writer.run([&](Database& database) {
+        if (!replaceKnown(database, trial, known)) m_impl->refuseUnknown(trial);
+    });
+}
+
 void TrialStore::setState(std::int64_t trial, RunState state) {
     m_impl->writer.run([&](Database& database) {
         if (!writeState(database, trial, state)) m_impl->refuseUnknown(trial);
+    });
+}
+
+bool TrialStore::changeState(const TrialSeen& seen, RunState state) {
+    return m_impl->changeSeen(seen, [&](Database& database) { writeState(database, seen.trial, state); });
+}
+
+bool TrialStore::failTrial(const TrialSeen& seen, const RunFailed& why) {
+    return m_impl->changeSeen(seen, [&](Database& database) { insertFailure(database, seen.trial, why); });
+}
+
+bool TrialStore::deleteTrial(const TrialSeen& seen, bool purge) {
+    return m_impl->changeSeen(seen, [&](Database& database) {
+        Statement row(database, purge ? kPurge : kTrash);
+        row.bind(1, seen.trial);
+        row.exec();
     });
 }
 
@@ -157,9 +199,7 @@ int TrialStore::addLevels(const std::vector<std::int64_t>& trials) {
     return written;
 }
 
-void TrialStore::deleteTrial(std::int64_t trial, bool purge) {
-    m_impl->change(purge ? "DELETE FROM trial WHERE id = ?1" : "UPDATE trial SET deleted = 1 WHERE id = ?1", trial);
-}
+void TrialStore::deleteTrial(std::int64_t trial, bool purge) { m_impl->change(purge ? kPurge : kTrash, trial); }
 
 void TrialStore::restoreTrial(std::int64_t trial) {
     m_impl->change("UPDATE trial SET deleted = 0 WHERE id = ?1", trial);

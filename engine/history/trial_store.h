@@ -9,6 +9,7 @@
 
 #include "engine/core/result.h"
 #include "engine/history/adopted_trial.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
@@ -17,6 +18,13 @@
 namespace lockstep {
 
 class HistoryWriter;
+
+// What a trial's row said when it was read, for whoever changes it on that ground.
+struct TrialSeen {
+    std::int64_t trial = 0;
+    std::string state = {};
+    std::int64_t attempts = 0;
+};
 
 // The writer of the history: one SQLite file that any number of processes write at once (WAL, BEGIN IMMEDIATE,
 // synchronous=FULL). Owns a thread, a connection and a bounded queue. Series are stored as columnar chunks; steps are
@@ -38,9 +46,16 @@ public:
     // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
-    // Returns its number; the row's own id and time do not count. Synchronous.
-    std::int64_t addEvaluation(const Evaluation& evaluation);
-    void setState(std::int64_t trial, RunState state);            // synchronous
+    // Returns its number; the row's own id and time do not count. `known`: of the trial's own data, as its checkpoint
+    // says; it is kept where the trial's row says nothing yet. Synchronous.
+    std::int64_t addEvaluation(const Evaluation& evaluation, const DataKnown& known = {});
+    void setKnown(std::int64_t trial, const DataKnown& known);  // of its data, when it begins; synchronous
+    void setState(std::int64_t trial, RunState state);          // synchronous; its lease is the caller's
+    // Where the row is still as it was seen, looked at and written in one transaction. False: it is not, or there is no
+    // such trial, and nothing is written. Synchronous.
+    bool changeState(const TrialSeen& seen, RunState state);
+    bool failTrial(const TrialSeen& seen, const RunFailed& why);  // by an attempt that did not begin
+    bool deleteTrial(const TrialSeen& seen, bool purge);
     void setSpec(std::int64_t trial, const TrialSpec& spec);      // as it is run; the title stays
     void setTitle(std::int64_t trial, const std::string& title);  // the spec as accepted keeps its own
     void setNote(std::int64_t trial, const std::string& note);

@@ -1,5 +1,7 @@
 #include "engine/queue/next_trials.h"
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
@@ -36,6 +38,18 @@ std::vector<WaitReason> waitReasons(std::span<const QueuedTrial> queue,
         reasons.push_back(reason);
     }
     return reasons;
+}
+
+bool needsKeeper(std::span<const QueuedTrial> queue, std::span<const WaitReason> reasons,
+                 const std::map<std::int64_t, GroupLimit>& groups) {
+    const auto waitsForAPerson = [](WaitReason each) {
+        return each == WaitReason::Held || each == WaitReason::GroupPaused;
+    };
+    if (!std::ranges::all_of(reasons, waitsForAPerson)) return true;
+    return std::ranges::any_of(groups, [&](const auto& each) {
+        return !each.second.paused &&
+               std::ranges::find(queue, std::optional(each.first), &QueuedTrial::group) == queue.end();
+    });
 }
 
 Outlook outlookOf(const QueuedTrial& trial) {

@@ -38,6 +38,11 @@ struct GroupLimit {
 std::vector<WaitReason> waitReasons(std::span<const QueuedTrial> queue,
                                     const std::map<std::int64_t, GroupLimit>& groups, Room room);
 
+// Whether the queue needs somebody who keeps it: to start a trial, to look after one that runs, or to make those of a
+// sweep. What is held or paused waits for a person. `groups`: those that have not ended.
+bool needsKeeper(std::span<const QueuedTrial> queue, std::span<const WaitReason> reasons,
+                 const std::map<std::int64_t, GroupLimit>& groups);
+
 // What becomes of a trial that an engine does not have (any more).
 enum class Outlook { Start, Ended, Failed };
 Outlook outlookOf(const QueuedTrial& trial);

@@ -6,6 +6,7 @@
 
 #include "engine/core/error.h"
 #include "engine/queue/awaits.h"
+#include "engine/queue/failure_cause.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/trials/judged_state.h"
 
@@ -33,7 +34,8 @@ bool isPassing(const Problem& problem) {
 
 // Another engine has it, or has just done with it.
 bool isElsewhere(const Problem& problem) {
-    constexpr std::string_view kCodes[] = {"run.busy", "run.not-queued", "run.not-resumable", "run.stopping"};
+    constexpr std::string_view kCodes[] = {"run.busy", "run.not-queued", "run.not-resumable", "run.other-attempt",
+                                           "run.stopping"};
     return std::ranges::find(kCodes, problem.code) != std::end(kCodes);
 }
 
@@ -78,7 +80,7 @@ void QueueKeeper::run() {
         } catch (const ProblemError& error) {
             if (error.problem().code == "history.absent") return;  // it was moved away: nothing is queued
             const bool isFull = error.problem().code == "history.full";
-            say("trouble: " + error.problem().code + " " + error.problem().field);
+            say("trouble: " + wordsOf(error.problem()));
             if (!isFull && Clock::now() - sound > kLongestTrouble) throw;
             busy = Clock::now();
             m_seen = -1;  // what was seen is not done
@@ -93,24 +95,13 @@ bool QueueKeeper::look() {
     std::vector<QueuedTrial> queue = readQueue();
     if (m_sweeps.grow(queue)) queue = readQueue();
     const auto reasons = waitReasons(queue, m_sweeps.limits(), roomBesides(queue));
-    m_hasWork = mayGoOn(queue, reasons);
+    m_hasWork = needsKeeper(queue, reasons, m_sweeps.limits());
     for (std::size_t i = 0; i < queue.size(); ++i) {
         const std::int64_t trial = queue[i].entry.trial;
         if (queue[i].isRunning) m_held.insert(trial);
         else if (reasons[i] == WaitReason::None && !m_notBefore.contains(trial)) start(queue[i]);
     }
     return m_hasWork;
-}
-
-// What is held or paused waits for a person, who starts another keeper.
-bool QueueKeeper::mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons) {
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-        if (reasons[i] != WaitReason::Held && reasons[i] != WaitReason::GroupPaused) return true;
-    }
-    return std::ranges::any_of(m_sweeps.limits(), [&](const auto& each) {
-        return !each.second.paused &&
-               std::ranges::find(queue, std::optional(each.first), &QueuedTrial::group) == queue.end();
-    });
 }
 
 bool QueueKeeper::isUnchanged() {
@@ -143,24 +134,26 @@ void QueueKeeper::lookAtLaunches() {
     }
 }
 
-// Somebody has taken it out, or cancelled its sweep, when its engine was started and could not be told yet.
+// Somebody has taken it out, put it into the trash, or cancelled its sweep, when its engine was started and could not
+// be told yet.
 void QueueKeeper::stopUnlessWanted(std::int64_t trial) {
     const QueueQuery query(m_trials.query());
     const auto entries = query.entries();
     const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
-    const bool isOut = entry == entries.end();
+    const auto row = m_trials.query().find(trial);
+    const bool isOut = entry == entries.end() || !row || row->deleted;
     const auto group = isOut || !entry->place || entry->asked ? std::nullopt : query.group(entry->place->group);
     if (!isOut && !(group && group->state == GroupState::Cancelled)) return;
     try {
         m_trials.control(trial, {"stop"});
     } catch (const ProblemError& error) {
-        say("trial " + std::to_string(trial) + " was not stopped: " + error.problem().code);
+        say("trial " + std::to_string(trial) + " was not stopped: " + wordsOf(error.problem()));
     }
 }
 
 void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
     const Problem& problem = outcome.problems.front();
-    say("trial " + std::to_string(trial) + " was not started: " + problem.code + " " + problem.field);
+    say("trial " + std::to_string(trial) + " was not started: " + wordsOf(problem));
     if (isElsewhere(problem)) return;
     if (waitsForDisk(problem)) return;  // see mayBeMended()
     if (isPassing(problem)) {
@@ -171,18 +164,17 @@ void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
     const auto entries = QueueQuery(m_trials.query()).entries();
     const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
     if (entry == entries.end() || (mayRetry && entry->tries <= entry->retries)) return;
-    fail(trial, problem);
+    const auto row = m_trials.query().find(trial);
+    const bool hadBegun = row && row->attempts > 0;
+    fail(trial, hadBegun && Launch::saidNothing(problem)
+                    ? noLastWord(trial, row->epoch, std::max(row->attempts, entry->tries))
+                    : problem);
 }
 
 // A trial that was refused before it began says why, as one does that failed on its way.
 void QueueKeeper::fail(std::int64_t trial, const Problem& problem) {
     const auto row = m_trials.query().find(trial);
-    const auto state = row ? runStateFrom(row->state) : std::nullopt;
-    if (!state || *state == RunState::Finished || Lease::isHeld(m_host.places.lease(trial))) return;
-    TrialStore& store = m_trials.store();
-    const auto sink = store.sinkFor(trial, store.beginAttempt(trial, row->step));
-    sink->post(1, failureFrom(problem));
-    store.flush();
+    if (row && row->state != text(RunState::Finished)) m_trials.fail(*row, problem);
 }
 
 std::vector<QueuedTrial> QueueKeeper::readQueue() {
@@ -222,13 +214,14 @@ std::optional<QueuedTrial> QueueKeeper::lookAt(const QueueEntry& entry, const st
     trial.awaitsOther = awaits(entry, entries, m_trials.query(), m_host.places);
     if (trial.isRunning) return trial;
     if (trial.state == RunState::Crashed && hasComeToItsRung(entry)) {
-        m_trials.store().setState(entry.trial, RunState::Stopped);
+        trial.isRunning = !m_trials.changeState(*row, RunState::Stopped);
+        if (trial.isRunning) return trial;  // somebody has just begun to run it
         trial.state = RunState::Stopped;
     }
     const bool mayStart = mayBeMended(trial) || outlookOf(trial) == Outlook::Start;
     if (mayStart && !row->deleted) return trial;
-    takeOut(trial);
-    return std::nullopt;
+    trial.isRunning = !takeOut(trial, *row);
+    return trial.isRunning ? std::optional(trial) : std::nullopt;
 }
 
 // Its engine died between the evaluation there and its own end.
@@ -238,11 +231,13 @@ bool QueueKeeper::hasComeToItsRung(const QueueEntry& entry) {
     return std::ranges::any_of(epochs, [&](std::int64_t each) { return each >= *entry.untilEpoch; });
 }
 
-void QueueKeeper::takeOut(const QueuedTrial& trial) {
-    const std::int64_t which = trial.entry.trial;
-    if (trial.state == RunState::Crashed) m_trials.store().setState(which, RunState::Crashed);
-    queueStore().remove(which);
-    say("trial " + std::to_string(which) + " has " + std::string(text(trial.state)));
+// False: somebody has just begun to run it.
+bool QueueKeeper::takeOut(const QueuedTrial& trial, const TrialRow& seen) {
+    const bool isUnsaid = trial.state == RunState::Crashed && seen.state != text(RunState::Crashed);
+    if (isUnsaid && !m_trials.changeState(seen, RunState::Crashed)) return false;
+    queueStore().remove(seen.id);
+    say("trial " + std::to_string(seen.id) + " has " + std::string(text(trial.state)));
+    return true;
 }
 
 Demand QueueKeeper::demandOfTrial(const std::string& devices) {
@@ -273,10 +268,12 @@ void QueueKeeper::start(const QueuedTrial& trial) {
     const bool begins = trial.state == RunState::Queued && row->attempts == 0;
     say("trial " + std::to_string(which) + (begins ? " begins" : " goes on"));
     try {
-        // What paused at a rung may have been freed since: a sweep's trials say the same when they are trained anew.
+        // What paused at a rung may have been freed or damaged since: trained anew, a sweep's trials say the same.
         const auto goesOn = trial.entry.place ? Launch::Kind::ResumeOrStartAgain : Launch::Kind::Resume;
         const auto kind = begins ? Launch::Kind::Begin : goesOn;
-        m_launches.emplace(which, Launch(m_host.program, m_host.places, which, kind, trial.entry.untilEpoch));
+        // Of a keeper that was killed an engine may be on its way yet: the trial goes on with one of the two.
+        m_launches.emplace(
+            which, Launch(m_host.program, m_host.places, which, kind, trial.entry.untilEpoch, trial.attempts + 1));
     } catch (const ProblemError& error) {
         answer(which, {{error.problem()}, true});
     }
@@ -285,6 +282,10 @@ void QueueKeeper::start(const QueuedTrial& trial) {
 // An engine has it, or one was started for it and has not answered yet.
 bool QueueKeeper::isTaken(std::int64_t trial) const {
     return m_launches.contains(trial) || Lease::isHeld(m_host.places.lease(trial));
+}
+
+std::string QueueKeeper::wordsOf(const Problem& problem) const {
+    return m_host.words ? m_host.words(problem) : problem.code + " " + problem.field;
 }
 
 void QueueKeeper::say(const std::string& line) const {

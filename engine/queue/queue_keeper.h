@@ -23,9 +23,10 @@ namespace lockstep {
 
 struct QueueHost {
     Places places;
-    std::filesystem::path program;                     // `lockstep`, which runs a trial
-    DeviceRequest devices;                             // what the machine has
-    std::function<void(const std::string&)> log = {};  // a line for whoever looks why
+    std::filesystem::path program;                          // `lockstep`, which runs a trial
+    DeviceRequest devices;                                  // what the machine has
+    std::function<void(const std::string&)> log = {};       // a line for whoever looks why
+    std::function<std::string(const Problem&)> words = {};  // for that line; empty: by code and field
 };
 
 // The one process of a home that starts queued trials, and makes those of sweeps: it looks at the history, starts what
@@ -50,7 +51,6 @@ private:
     bool look();  // false: there is nothing to do, and nothing will come of itself
 
     bool isUnchanged();
-    bool mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons);
     void lookAtLaunches();
     void answer(std::int64_t trial, const Launch::Outcome& outcome);
     void fail(std::int64_t trial, const Problem& problem);
@@ -59,12 +59,13 @@ private:
     bool mayBeMended(QueuedTrial& trial);
     void stopUnlessWanted(std::int64_t trial);
     bool hasComeToItsRung(const QueueEntry& entry);
-    void takeOut(const QueuedTrial& trial);
+    bool takeOut(const QueuedTrial& trial, const TrialRow& seen);
     Demand demandOfTrial(const std::string& devices);
     Room roomBesides(const std::vector<QueuedTrial>& queue);
     void start(const QueuedTrial& trial);
 
     bool isTaken(std::int64_t trial) const;
+    std::string wordsOf(const Problem& problem) const;
     void say(const std::string& line) const;
     QueueStore queueStore() { return QueueStore(m_trials.store()); }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "engine/queue/awaits.h"
 #include "engine/queue/queue_keeper.h"
+#include "engine/search/cell_count.h"
 #include "engine/trials/detached_process.h"
 #include "engine/trials/judged_state.h"
 
@@ -16,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr auto kStopPatience = std::chrono::seconds(10);
+constexpr auto kStartPatience = std::chrono::seconds(3);
 constexpr auto kPause = std::chrono::milliseconds(30);
 
 Problem unknownSweep(std::int64_t group) { return {"sweep", "group.unknown", {std::to_string(group)}}; }
@@ -37,6 +40,22 @@ bool leadsBack(const std::vector<QueueEntry>& entries, std::int64_t trial, std::
         if (entry == entries.end() || !entry->after) return false;
         at = *entry->after;
     }
+}
+
+// `cells`: in all.
+std::optional<Problem> problemOfExtending(SweepSpec sweep, std::int64_t cells) {
+    const std::int64_t now = plannedTrials(sweep) / sweep.repeats;
+    const auto problem = [&](const char* code, std::int64_t number) {
+        return Problem{"trials", code, {std::to_string(cells), std::to_string(number)}};
+    };
+    if (cells <= now) return problem("sweep.not-longer", now);
+    sweep.trials = cells;
+    const auto space = spaceOf(sweep);
+    if (!space.ok()) return space.problems().front();
+    const double most = cellCount(space.value());
+    if (static_cast<double>(cells) <= most) return std::nullopt;
+    const auto all = static_cast<std::int64_t>(most);
+    return problem(now == all ? "sweep.no-further-cells" : "sweep.too-few-cells", all);
 }
 
 }  // namespace
@@ -63,13 +82,40 @@ void QueueService::startOrElse(const std::function<void()>& takeBack) {
     }
 }
 
-std::vector<QueueLine> QueueService::list() {
-    std::vector<QueuedTrial> queue;
-    std::vector<QueueLine> lines;
-    std::map<std::int64_t, GroupLimit> limits;
-    for (const TrialGroup& each : query().groups()) {
-        if (each.state == GroupState::Paused) limits[each.id] = {1, true};
+bool QueueService::keepGoing() {
+    if (isKept() || !hasWork()) return false;
+    startKeeper();
+    return true;
+}
+
+// What the queue has done with is taken out of it, held or not.
+bool QueueService::hasWork() {
+    const auto groups = openSweeps();
+    const Reading now = read(groups);
+    const auto isOver = [](const QueuedTrial& each) { return !each.isRunning && outlookOf(each) == Outlook::Ended; };
+    return needsKeeper(now.queue, now.reasons, groups) || std::ranges::any_of(now.queue, isOver);
+}
+
+// How many may run at once, and which of them the machine has room for, the keeper knows.
+std::map<std::int64_t, GroupLimit> QueueService::openSweeps() {
+    std::map<std::int64_t, GroupLimit> groups;
+    for (const TrialGroup& each : query().groups(true)) {
+        if (each.kind != "sweep") continue;
+        const bool isPaused = each.state == GroupState::Paused;
+        if (isPaused || each.state == GroupState::Active)
+            groups[each.id] = {std::numeric_limits<std::int64_t>::max(), isPaused};
     }
+    return groups;
+}
+
+std::vector<QueueLine> QueueService::list() {
+    Reading now = read(openSweeps());
+    for (std::size_t i = 0; i < now.lines.size(); ++i) now.lines[i].reason = now.reasons[i];
+    return std::move(now.lines);
+}
+
+QueueService::Reading QueueService::read(const std::map<std::int64_t, GroupLimit>& groups) {
+    Reading now;
     const auto entries = query().entries();
     for (const QueueEntry& entry : entries) {
         auto row = m_trials.query().find(entry.trial);
@@ -77,17 +123,14 @@ std::vector<QueueLine> QueueService::list() {
         const bool isHeld = Lease::isHeld(m_trials.places().lease(entry.trial));
         const RunState state = judgedState(*row, isHeld);
         row->state = text(state);
-        QueuedTrial trial{.entry = entry, .state = state, .isRunning = isHeld};
+        QueuedTrial trial{.entry = entry, .state = state, .isRunning = isHeld, .attempts = row->attempts};
         if (entry.place) trial.group = entry.place->group;
         trial.awaitsOther = awaits(entry, entries, m_trials.query(), m_trials.places());
-        queue.push_back(trial);
-        lines.push_back({entry, std::move(*row), isHeld});
+        now.queue.push_back(trial);
+        now.lines.push_back({entry, std::move(*row), isHeld});
     }
-    // Which of them the machine has room for, the keeper knows.
-    for (auto& [group, limit] : limits) limit.parallel = std::ssize(queue) + 1;
-    const auto reasons = waitReasons(queue, limits, Room(Demand()));
-    for (std::size_t i = 0; i < lines.size(); ++i) lines[i].reason = reasons[i];
-    return lines;
+    now.reasons = waitReasons(now.queue, groups, Room(Demand()));
+    return now;
 }
 
 std::vector<TrialGroup> QueueService::sweeps() {
@@ -128,12 +171,14 @@ std::int64_t QueueService::addSweep(const SweepSpec& sweep) {
 }
 
 void QueueService::moveBefore(std::int64_t trial, std::int64_t other) {
+    requireWaiting(trial);
     store().moveBefore(trial, other);
     startKeeper();
 }
 
 // Before all that wait, whatever their priority.
 void QueueService::moveFirst(std::int64_t trial) {
+    requireWaiting(trial);
     for (const QueueLine& each : list()) {
         if (each.entry.trial == trial) break;
         if (!each.isRunning) return moveBefore(trial, each.entry.trial);
@@ -147,18 +192,39 @@ void QueueService::setPriority(std::int64_t trial, std::int64_t priority) {
 }
 
 void QueueService::setHeld(std::int64_t trial, bool held) {
+    if (held) requireWaiting(trial);
     store().setHeld(trial, held);
     startKeeper();
 }
 
 void QueueService::setAfter(std::int64_t trial, std::optional<std::int64_t> other) {
     if (other) {
+        requireWaiting(trial);
         m_trials.row(*other);  // or say that there is none
         if (leadsBack(query().entries(), trial, *other))
             throw ProblemError({"after", "queue.circle", {std::to_string(trial), std::to_string(*other)}});
     }
     store().setAfter(trial, other);
     startKeeper();
+}
+
+bool QueueService::runs(std::int64_t trial) const { return Lease::isHeld(m_trials.places().lease(trial)); }
+
+void QueueService::requireWaiting(std::int64_t trial) const {
+    if (runs(trial)) throw ProblemError({"trial", "queue.runs", {std::to_string(trial)}});
+}
+
+// The keeper counts a try before it starts an engine, and none of what is held.
+bool QueueService::hasBegunYet(std::int64_t trial) {
+    const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+    while (!runs(trial)) {
+        const auto entries = query().entries();
+        const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
+        if (entry == entries.end() || entry->tries <= 0) return false;
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(kPause);
+    }
+    return true;
 }
 
 // A trial that has begun meanwhile is asked to stop; so it is taken out first, or the keeper would start it again.
@@ -185,9 +251,7 @@ void QueueService::cancelQuietly(std::int64_t trial) {
     }
 }
 
-void QueueService::pauseSweep(std::int64_t group) {
-    if (groupOf(group).state == GroupState::Active) store().setGroupState(group, GroupState::Paused);
-}
+void QueueService::pauseSweep(std::int64_t group) { store().leaveActive(groupOf(group), GroupState::Paused); }
 
 void QueueService::goOnWithSweep(std::int64_t group) {
     const GroupState state = groupOf(group).state;
@@ -215,14 +279,21 @@ void QueueService::cancelSweep(std::int64_t group) {
     if (unanswered) throw ProblemError(*unanswered);
 }
 
+std::int64_t QueueService::freedAtRungs(std::int64_t group) {
+    const auto isFreed = [&](const GroupTrial& each) {
+        if (!each.trial || each.isDeleted || !each.isAtRung()) return false;
+        std::error_code none;
+        const auto files =
+            std::filesystem::directory_iterator(m_trials.places().run(*each.trial) / "checkpoints", none);
+        return std::ranges::none_of(files, [](const auto& file) { return file.path().extension() == ".safetensors"; });
+    };
+    return std::ranges::count_if(query().trials(group), isFreed);
+}
+
 void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {
     SweepSpec sweep = sweepOf(groupOf(group));
-    if (cells <= sweep.trials || sweep.trials == 0)
-        throw ProblemError({"trials",
-                            "sweep.not-longer",
-                            {std::to_string(cells), std::to_string(plannedTrials(sweep) / sweep.repeats)}});
+    if (auto problem = problemOfExtending(sweep, cells)) throw ProblemError(std::move(*problem));
     sweep.trials = cells;
-    if (const auto space = spaceOf(sweep); !space.ok()) throw ProblemError(space.problems().front());
     store().setGroupSpec(group, sweepJson(sweep));
     store().setGroupState(group, GroupState::Active);
     startKeeper();

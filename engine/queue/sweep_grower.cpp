@@ -4,9 +4,12 @@
 #include <ctime>
 #include <utility>
 
+#include "engine/queue/failure_cause.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/sweep_progress.h"
 #include "engine/queue/sweep_results.h"
+#include "engine/queue/tried_cells.h"
+#include "engine/search/cell_count.h"
 #include "engine/search/chosen_method.h"
 #include "engine/search/suggest.h"
 #include "engine/trials/disk_service.h"
@@ -40,21 +43,23 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     const bool hasRungs = !sweep->spec.scheduler.empty();
     const std::int64_t wanted = trialsToMake(sweep->spec, open, hasRungs || sweep->learns);
     if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
-    auto trials = QueueQuery(m_host.trials.query()).trials(group.id);
-    if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
-        end(group.id, GroupState::Failed, problemText(*problem));
+    Seen seen = see(group.id, *sweep);
+    if (const auto problem = tooManyFailures(sweep->spec, seen.trials, failureIn(sweep->spec, seen.trials))) {
+        end(group, GroupState::Failed, problemText(*problem));
         return true;
     }
     std::int64_t made = 0;
     for (bool more = true; more && made < wanted;) {
-        const auto next = makeNext(group.id, *sweep, trials);
+        const auto next = makeNext(group.id, *sweep, seen);
         more = next != Made::Nothing;
         made += next == Made::Trial ? 1 : 0;
     }
     if (made > 0 || open > 0) return made > 0;
-    if (hasRungs) freePaused(trials);
-    const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials), true);
-    end(group.id, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
+    if (hasRungs) freePaused(*sweep, seen);
+    const auto problem = sweep->cells.empty()
+                             ? problemOfNoCells(sweep->spec, sweep->space)
+                             : tooManyFailures(sweep->spec, seen.trials, failureIn(sweep->spec, seen.trials), true);
+    end(group, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
     return made > 0;
 }
 
@@ -63,84 +68,111 @@ bool SweepGrower::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_
     bool dropped = false;
     for (const QueuedTrial& each : queue) {
         if (each.group != group || each.isRunning || each.entry.asked == each.attempts) continue;
-        if (each.state == RunState::Queued) m_host.trials.store().setState(each.entry.trial, RunState::Cancelled);
-        queueStore().remove(each.entry.trial);
-        dropped = true;
+        dropped = dropOne(each.entry.trial, each.state == RunState::Queued) || dropped;
     }
     return dropped;
 }
 
+// False: somebody has just begun to run it.
+bool SweepGrower::dropOne(std::int64_t trial, bool isQueued) {
+    if (isQueued && !m_host.trials.cancelQueued(trial)) return false;
+    queueStore().remove(trial);
+    return true;
+}
+
 // Its trials that wait are cancelled; those that run end as they will.
-void SweepGrower::end(std::int64_t group, GroupState state, const std::string& reason) {
-    m_limits.erase(group);
-    m_sweeps.erase(group);
-    if (!queueStore().endGroup(group, state, reason)) return;
-    say("sweep " + std::to_string(group) + " has " + std::string(text(state)));
-    for (const GroupTrial& each : QueueQuery(m_host.trials.query()).trials(group)) {
+void SweepGrower::end(const TrialGroup& group, GroupState state, const std::string& reason) {
+    m_limits.erase(group.id);
+    m_sweeps.erase(group.id);
+    if (!queueStore().leaveActive(group, state, reason)) return;
+    say("sweep " + std::to_string(group.id) + " has " + std::string(text(state)));
+    for (const GroupTrial& each : QueueQuery(m_host.trials.query()).trials(group.id)) {
         if (!each.trial || !each.isQueued || m_host.isTaken(*each.trial)) continue;
-        if (each.state == RunState::Queued) m_host.trials.store().setState(*each.trial, RunState::Cancelled);
-        queueStore().remove(*each.trial);
+        dropOne(*each.trial, each.state == RunState::Queued);
     }
 }
 
-std::string SweepGrower::firstFailure(std::span<const GroupTrial> made) {
-    for (const GroupTrial& each : made) {
-        if (!each.trial || !each.hasFailed()) continue;
-        const auto row = m_host.trials.query().find(*each.trial);
-        if (row) return row->failure.empty() ? row->state : row->failure;
-    }
-    return {};
+std::optional<Problem> SweepGrower::failureIn(const SweepSpec& sweep, std::span<const GroupTrial> made) {
+    return firstFailure(m_host.trials.query(), sweep, made);
 }
 
-SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made) {
-    auto place = nextPlace(group, std::ssize(sweep.cells), sweep.spec.repeats, made);
+SweepGrower::Seen SweepGrower::see(std::int64_t group, const Sweep& sweep) {
+    const TrialQuery& query = m_host.trials.query();
+    const bool hasRungs = !sweep.spec.scheduler.empty();
+    Seen seen{.trials = QueueQuery(query).trials(group)};
+    if (hasRungs || sweep.learns) seen.objective = objectiveOf(query, sweep.spec, seen.trials);
+    if (hasRungs && seen.objective) seen.rungs = rungFactsOf(QueueQuery(query), *seen.objective, group);
+    return seen;
+}
+
+SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, Seen& seen) {
+    auto place = nextPlace(group, std::ssize(sweep.cells), sweep.spec.repeats, seen.trials);
     if (!place) {
-        if (letNextGoOn(group, sweep, made)) return Made::Trial;
-        auto cell = sweep.isExhausted ? std::nullopt : nextCellOf(group, sweep);
+        if (letNextGoOn(group, sweep, seen)) return Made::Trial;
+        auto cell = sweep.isExhausted ? std::nullopt : nextCellOf(sweep, seen);
         sweep.isExhausted = !cell;
         if (!cell) return Made::Nothing;
         place = {group, std::ssize(sweep.cells), 0};
         queueStore().addCell(group, {place->cell, cellText(*cell)});
         sweep.cells.push_back(std::move(*cell));
     }
-    const Made what = makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)]);
-    const auto rungs = rungsOf(sweep.spec);
-    GroupTrial fresh{.place = *place, .isQueued = true};
-    if (rungs) fresh.untilEpoch = rungs->epochs.front();
-    made.push_back(fresh);
-    return what;
+    return makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)], seen);
 }
 
 // Methods that learn look at what came out.
-std::optional<Cell> SweepGrower::nextCellOf(std::int64_t group, const Sweep& sweep) {
+std::optional<Cell> SweepGrower::nextCellOf(Sweep& sweep, const Seen& seen) {
     if (!sweep.learns) return nextCell(sweep.spec, sweep.space, sweep.cells);
-    return nextCell(sweep.spec, sweep.space, suggestedCells(sweepResult(m_host.trials.query(), group)));
+    std::vector<Climber> climbers;
+    if (seen.objective)
+        climbers = climbersOf(sweep.spec, *seen.objective, seen.trials, seen.rungs.values, seen.rungs.arrivals);
+    const auto best = [&](std::int64_t trial) {
+        return seen.objective ? bestOf(trial, sweep, *seen.objective) : std::nullopt;
+    };
+    const auto known = suggestedCells(sweep.spec, seen.objective, sweep.cells, seen.trials, climbers, best);
+    return nextCell(sweep.spec, sweep.space, known);
+}
+
+std::optional<double> SweepGrower::bestOf(std::int64_t trial, Sweep& sweep, const Metric& objective) {
+    const auto known = sweep.finished.find(trial);
+    if (known != sweep.finished.end()) return known->second;
+    const auto row = m_host.trials.query().find(trial);
+    const auto value = row ? best(*row, objective) : std::nullopt;
+    return sweep.finished.emplace(trial, value).first->second;
 }
 
 // A trial at a rung, to the next one.
-bool SweepGrower::letNextGoOn(std::int64_t group, const Sweep& sweep, std::vector<GroupTrial>& made) {
+bool SweepGrower::letNextGoOn(std::int64_t group, const Sweep& sweep, Seen& seen) {
     const auto rungs = rungsOf(sweep.spec);
-    const TrialQuery& query = m_host.trials.query();
-    const Metric* objective = rungs ? objectiveOf(query, sweep.spec, made) : nullptr;
-    if (!objective) return false;
-    const auto climbers = climbersOf(QueueQuery(query), sweep.spec, *objective, group, made);
-    for (const RungArrival& each : newArrivals(climbers, QueueQuery(query).arrivals(group)))
+    if (!rungs || !seen.objective) return false;
+    const auto climbers = climbersOf(sweep.spec, *seen.objective, seen.trials, seen.rungs.values, seen.rungs.arrivals);
+    for (const RungArrival& each : newArrivals(climbers, seen.rungs.arrivals)) {
         queueStore().noteArrival(group, each);
-    const auto next = nextAscent(*rungs, climbers, made);
+        seen.rungs.arrivals.push_back(each);
+    }
+    const auto next = nextAscent(*rungs, climbers, seen.trials);
     if (!next) return false;
     queueStore().letGoOn(next->place, next->untilEpoch, sweep.spec.retries);
     say("cell " + std::to_string(next->place.cell) + " of sweep " + std::to_string(group) + " goes on to epoch " +
         std::to_string(next->untilEpoch.value_or(sweep.spec.trial.epochs)));
-    made = QueueQuery(query).trials(group);
+    const auto climbs = std::ranges::find(seen.trials, next->place, &GroupTrial::place);
+    climbs->untilEpoch = next->untilEpoch;
+    climbs->isQueued = climbs->trial.has_value();
     return true;
 }
 
-// What paused at a rung and did not earn more goes nowhere from there. A sweep that is extended trains it anew.
-void SweepGrower::freePaused(std::span<const GroupTrial> made) {
+// What paused at a rung and did not earn more goes nowhere from there. A sweep that is extended trains it anew. Where
+// none has finished, the best at the highest rung is what the sweep came to.
+void SweepGrower::freePaused(const Sweep& sweep, const Seen& seen) {
+    std::optional<std::int64_t> kept;
+    const bool hasFinished =
+        std::ranges::find(seen.trials, RunState::Finished, &GroupTrial::state) != seen.trials.end();
+    if (!hasFinished && seen.objective)
+        kept = leaderOf(climbersOf(sweep.spec, *seen.objective, seen.trials, seen.rungs.values, seen.rungs.arrivals));
     FreeRequest request;
     request.keep = StaysKept{.newest = false};
-    for (const GroupTrial& each : made) {
-        if (each.trial && each.state == RunState::Stopped && each.untilEpoch)
+    request.atRungs = true;
+    for (const GroupTrial& each : seen.trials) {
+        if (each.trial && each.state == RunState::Stopped && each.untilEpoch && each.place.cell != kept)
             request.trials.push_back({*each.trial, *each.trial});
     }
     if (request.trials.empty()) return;
@@ -148,10 +180,12 @@ void SweepGrower::freePaused(std::span<const GroupTrial> made) {
     disk.free(planFreeing(disk.weigh(), request, std::time(nullptr)));
 }
 
-SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell) {
+// Where it was there before, what it has come to is not among what was seen: the sweep is looked at anew.
+SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell, Seen& seen) {
     const TrialSpec spec = trialAt(sweep.spec, cell, place.repeat);
     if (const auto same = sameTrial(spec, cell)) {
         queueStore().adopt(place, *same);
+        seen = see(place.group, sweep);
         say("trial " + std::to_string(*same) + " is a cell of sweep " + std::to_string(place.group) + " already");
         return Made::Adopted;
     }
@@ -159,7 +193,9 @@ SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& s
     entry.retries = sweep.spec.retries;
     const auto rungs = rungsOf(sweep.spec);
     const auto untilEpoch = rungs ? std::optional(rungs->epochs.front()) : std::nullopt;
-    queueStore().createTrial(spec, m_host.trials.places().runs(), entry, place, untilEpoch);
+    const auto trial = queueStore().createTrial(spec, m_host.trials.places().runs(), entry, place, untilEpoch);
+    seen.trials.push_back(
+        {.place = place, .trial = trial, .state = RunState::Queued, .isQueued = true, .untilEpoch = untilEpoch});
     return Made::Trial;
 }
 
@@ -189,7 +225,7 @@ SweepGrower::Sweep* SweepGrower::sweepOf(const TrialGroup& group) {
     auto spec = sweepFromJson(group.specJson, "");
     auto space = spec.ok() ? spaceOf(spec.value()) : Result<SearchSpace>(spec.problems());
     if (!space.ok()) {
-        end(group.id, GroupState::Failed, problemText(space.problems().front()));
+        end(group, GroupState::Failed, problemText(space.problems().front()));
         return nullptr;
     }
     std::vector<Cell> cells;
@@ -198,7 +234,7 @@ SweepGrower::Sweep* SweepGrower::sweepOf(const TrialGroup& group) {
             cells.push_back(cellFrom(each.settings));
     } catch (const ProblemError& error) {
         if (error.problem().code != "group.malformed") throw;
-        end(group.id, GroupState::Failed, problemText(error.problem()));
+        end(group, GroupState::Failed, problemText(error.problem()));
         return nullptr;
     }
     const bool learns = lockstep::learns(chosenMethod(spec.value(), space.value()).method);

@@ -39,18 +39,29 @@ private:
         std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
         bool learns = false;       // its method looks at what came out
         bool isExhausted = false;  // there is no further one
+        // Of trials that have finished, which stay as they are: what each has come to, read once.
+        std::map<std::int64_t, std::optional<double>> finished = {};
+    };
+    // What the history says of a sweep, read once while its next trials are made; what is made is added.
+    struct Seen {
+        std::vector<GroupTrial> trials;
+        const Metric* objective = nullptr;  // null: nobody asks, or no trial has begun
+        RungFacts rungs = {};               // of a sweep with a scheduler
     };
     enum class Made { Nothing, Adopted, Trial };
 
     bool growOne(const TrialGroup& group, std::int64_t open);
     bool dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group);
-    void end(std::int64_t group, GroupState state, const std::string& reason);
-    void freePaused(std::span<const GroupTrial> made);
-    std::string firstFailure(std::span<const GroupTrial> made);
-    Made makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made);
-    std::optional<Cell> nextCellOf(std::int64_t group, const Sweep& sweep);
-    bool letNextGoOn(std::int64_t group, const Sweep& sweep, std::vector<GroupTrial>& made);
-    Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell);
+    bool dropOne(std::int64_t trial, bool isQueued);
+    void end(const TrialGroup& group, GroupState state, const std::string& reason);
+    void freePaused(const Sweep& sweep, const Seen& seen);
+    std::optional<Problem> failureIn(const SweepSpec& sweep, std::span<const GroupTrial> made);
+    Seen see(std::int64_t group, const Sweep& sweep);
+    Made makeNext(std::int64_t group, Sweep& sweep, Seen& seen);
+    std::optional<Cell> nextCellOf(Sweep& sweep, const Seen& seen);
+    std::optional<double> bestOf(std::int64_t trial, Sweep& sweep, const Metric& objective);
+    bool letNextGoOn(std::int64_t group, const Sweep& sweep, Seen& seen);
+    Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell, Seen& seen);
     std::optional<std::int64_t> sameTrial(const TrialSpec& spec, const Cell& cell);
     Sweep* sweepOf(const TrialGroup& group);
 

@@ -22,6 +22,14 @@ ParamValue valueIn(const std::string& path, const OrderedJson& json) {
     throw ProblemError({path, "group.malformed", {json.dump()}});
 }
 
+// As the catalogue finds a problem within a problem: its code, its field and its values behind the others.
+Problem within(Problem problem, const std::optional<Problem>& inner) {
+    if (!inner) return problem;
+    problem.args.insert(problem.args.end(), {inner->code, inner->field});
+    problem.args.insert(problem.args.end(), inner->args.begin(), inner->args.end());
+    return problem;
+}
+
 }  // namespace
 
 std::string cellText(const Cell& cell) {
@@ -63,19 +71,19 @@ std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open, bool asksFo
 }
 
 std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const GroupTrial> made,
-                                       const std::string& first, bool isOver) {
+                                       const std::optional<Problem>& first, bool isOver) {
     std::set<std::int64_t> failed, ended;
     for (const GroupTrial& each : made) {
         if (each.hasFailed()) failed.insert(each.place.cell);
         else if (each.state == RunState::Finished || each.isAtRung()) ended.insert(each.place.cell);
     }
     const auto count = std::ssize(failed);
-    if (sweep.maxFailures > 0 && count > sweep.maxFailures)
-        return Problem{"max_failures",
-                       "sweep.too-many-failures",
-                       {std::to_string(count), std::to_string(sweep.maxFailures), first}};
+    const std::string failures = std::to_string(count);
+    if (sweep.maxFailures > 0 && count >= sweep.maxFailures)
+        return within({"max_failures", "sweep.too-many-failures", {failures, std::to_string(sweep.maxFailures)}},
+                      first);
     if (sweep.maxFailures == 0 && ended.empty() && count >= (isOver ? 1 : kHopeless))
-        return Problem{"sweep", "sweep.all-failed", {std::to_string(count), first}};
+        return within({"sweep", "sweep.all-failed", {failures}}, first);
     return std::nullopt;
 }
 

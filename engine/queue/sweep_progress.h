@@ -29,10 +29,10 @@ std::optional<GroupPlace> nextPlace(std::int64_t group, std::int64_t cells, std:
 std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open, bool asksForResults);
 
 // Why a sweep should end before its time: more cells have failed than it allows, or as many as make it hopeless and
-// none has come to an end. Empty: it should not. `first`: what the first of them said.
+// none has come to an end. Empty: it should not. `first`: what the first of them met, which the problem has within it.
 constexpr std::int64_t kHopeless = 8;
 // `isOver`: no further trial comes, so that one failure is enough where nothing has come to an end.
 std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const GroupTrial> made,
-                                       const std::string& first, bool isOver = false);
+                                       const std::optional<Problem>& first, bool isOver = false);
 
 }  // namespace lockstep

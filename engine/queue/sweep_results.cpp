@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/queue/failure_cause.h"
+#include "engine/queue/moments.h"
 #include "engine/queue/sweep_progress.h"
 #include "engine/queue/sweep_rungs.h"
-#include "engine/search/grid.h"
+#include "engine/search/cell_count.h"
 #include "engine/trials/judged_state.h"
 
 namespace lockstep {
@@ -14,18 +16,6 @@ namespace lockstep {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// Numbers of one cell, by Welford's method.
-struct Moments {
-    std::int64_t count = 0;
-    double mean = 0, squares = 0;
-    void add(double value) {
-        ++count;
-        const double before = value - mean;
-        mean += before / static_cast<double>(count);
-        squares += before * (value - mean);
-    }
-};
 
 // What of its steps a trial that runs has behind it; 0: it has not said how many there are.
 double shareDone(const TrialQuery& query, const TrialRow& row) {
@@ -50,6 +40,7 @@ public:
             if (isRemoved) ++m_result.cells[at].removed;
             else addTrial(each, m_result.cells[at], m_moments[at]);
         }
+        m_result.firstFailure = firstFailure(m_query, m_result.spec, trials);
         for (std::size_t i = 0; i < m_result.cells.size(); ++i) close(i);
         m_result.secondsEach = m_seconds.count > 0 ? m_seconds.mean : 0;
     }
@@ -62,16 +53,9 @@ private:
         cell.paused += trial.isAtRung() ? 1 : 0;
         cell.cancelled += !trial.isQueued && wasEnded && !trial.isAtRung() ? 1 : 0;
         m_result.adopted += trial.adopted ? 1 : 0;
-        if (trial.hasFailed()) addFailed(*trial.trial, cell);
+        if (trial.hasFailed()) ++cell.failed;
         else if (trial.state == RunState::Finished) addFinished(*trial.trial, cell, moments);
         else if (trial.state && isUnderWay(*trial.state)) addRunning(*trial.trial, cell);
-    }
-
-    void addFailed(std::int64_t trial, CellResult& cell) {
-        ++cell.failed;
-        if (!m_result.firstFailure.empty()) return;
-        if (const auto row = m_query.find(trial))
-            m_result.firstFailure = row->failure.empty() ? row->state : row->failure;
     }
 
     void addRunning(std::int64_t trial, CellResult& cell) {
@@ -98,7 +82,7 @@ private:
         const Moments& of = m_moments[at];
         cell.count = of.count;
         cell.mean = of.count > 0 ? of.mean : kNone;
-        cell.deviation = of.count > 1 ? std::sqrt(of.squares / static_cast<double>(of.count - 1)) : kNone;
+        cell.deviation = of.deviation();
         m_result.finished += cell.finished, m_result.failed += cell.failed;
         m_result.running += cell.running, m_result.open += cell.open;
         m_result.paused += cell.paused;
@@ -116,6 +100,15 @@ private:
     double m_bestValue = 0;  // of the cell's best trial: a cell's trials come behind each other
 };
 
+// Where none has finished.
+std::optional<std::size_t> bestAtRungIn(const SweepResult& sweep) {
+    const auto leader = leaderOf(sweep.climbers);
+    if (!leader) return std::nullopt;
+    const auto cell = std::ranges::find(sweep.cells, *leader, &CellResult::number);
+    const bool isThere = cell != sweep.cells.end() && rungValueOf(sweep, *cell);
+    return isThere ? std::optional(static_cast<std::size_t>(cell - sweep.cells.begin())) : std::nullopt;
+}
+
 }  // namespace
 
 SweepSpec sweepOf(const TrialGroup& group) {
@@ -127,12 +120,7 @@ SweepSpec sweepOf(const TrialGroup& group) {
 std::int64_t plannedTrials(const SweepSpec& sweep) {
     const auto space = spaceOf(sweep);
     if (!space.ok()) return 0;
-    const auto& dimensions = space.value().dimensions();
-    const bool isCountable =
-        std::ranges::all_of(dimensions, [](const Dimension& each) { return each.count().has_value(); });
-    double cells = isCountable ? gridSize(space.value()) : std::numeric_limits<double>::infinity();
-    if (!space.value().constraints().empty() && cells <= static_cast<double>(kMostGridCells))
-        cells = static_cast<double>(gridCells(space.value()).size());
+    double cells = cellCount(space.value());
     if (sweep.trials > 0) cells = std::min(cells, static_cast<double>(sweep.trials));
     return static_cast<std::int64_t>(cells) * sweep.repeats;
 }
@@ -152,12 +140,27 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     const auto trials = queue.trials(group);
     result.objective = objectiveOf(query, result.spec, trials);
     result.planned = plannedTrials(result.spec);
-    if (result.objective && !result.spec.scheduler.empty())
-        result.climbers = climbersOf(queue, result.spec, *result.objective, group, trials);
+    if (result.objective && !result.spec.scheduler.empty()) {
+        const RungFacts facts = rungFactsOf(queue, *result.objective, group);
+        result.climbers = climbersOf(result.spec, *result.objective, trials, facts.values, facts.arrivals);
+    }
     for (const GroupCell& each : queue.cells(group))
         result.cells.push_back({.number = each.number, .settings = cellFrom(each.settings)});
     Summary(query, result).add(trials);
+    if (!result.best) result.bestAtRung = bestAtRungIn(result);
+    result.isVirtual = queue.hasVirtualDevices(group);
     return result;
+}
+
+std::optional<RungValue> rungValueOf(const SweepResult& sweep, const CellResult& cell) {
+    const auto rungs = rungsOf(sweep.spec);
+    const auto climber = std::ranges::find(sweep.climbers, cell.number, &Climber::cell);
+    if (!rungs || !sweep.objective || cell.count > 0 || climber == sweep.climbers.end()) return std::nullopt;
+    for (std::size_t come = climber->losses.size(); come > 0; --come) {
+        const double value = valueOfLoss(*sweep.objective, climber->losses[come - 1]);
+        if (std::isfinite(value)) return RungValue{static_cast<std::int64_t>(come), rungs->epochs[come - 1], value};
+    }
+    return std::nullopt;
 }
 
 std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell) {
@@ -167,39 +170,6 @@ std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& c
     if (!rungs || standing->rung == rungs->top()) return std::nullopt;
     const GroupState state = sweep.group.state;
     return RungStop{*standing, std::ssize(rungs->epochs), state == GroupState::Active || state == GroupState::Paused};
-}
-
-std::vector<Tried> triedCells(const SweepResult& sweep) {
-    std::vector<Tried> tried;
-    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
-    for (const CellResult& each : sweep.cells) {
-        if (each.count > 0) tried.push_back({each.settings, isLoss ? each.mean : -each.mean});
-    }
-    return tried;
-}
-
-std::vector<Tried> suggestedCells(const SweepResult& sweep) {
-    const auto rungs = rungsOf(sweep.spec);
-    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
-    std::vector<Tried> tried;
-    for (const CellResult& each : sweep.cells) {
-        Tried cell{.cell = each.settings, .loss = kNone, .state = TriedState::Failed};
-        const auto climber = std::ranges::find(sweep.climbers, each.number, &Climber::cell);
-        const auto made = std::ssize(each.trials) + each.removed;
-        if (each.open > 0 || made < sweep.spec.repeats) {
-            cell.state = TriedState::Running;
-        } else if (each.count > 0) {
-            cell.state = TriedState::Finished;
-            cell.loss = isLoss ? each.mean : -each.mean;
-            cell.epoch = sweep.spec.trial.epochs;
-        } else if (each.paused > 0 && climber != sweep.climbers.end() && !climber->losses.empty()) {
-            cell.state = TriedState::Stopped;
-            cell.loss = climber->losses.back();
-            cell.epoch = rungs->epochs[climber->losses.size() - 1];
-        }
-        tried.push_back(std::move(cell));
-    }
-    return tried;
 }
 
 }  // namespace lockstep

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/history/queue_query.h"
-#include "engine/search/importance.h"
 #include "engine/search/sweep_spec.h"
 #include "engine/spec/metrics.h"
 
@@ -31,15 +30,18 @@ struct SweepResult {
     const Metric* objective = nullptr;     // null: no trial has begun, and the sweep names none
     std::vector<CellResult> cells = {};    // by number
     std::optional<std::size_t> best = {};  // among them
-    std::vector<Climber> climbers = {};    // with a scheduler: how the cells stand at their rungs
-    std::int64_t planned = 0;              // trials in all, at most; 0: unknown
+    // Where none has trained to its end: the best of those at the highest rung.
+    std::optional<std::size_t> bestAtRung = {};
+    std::vector<Climber> climbers = {};  // with a scheduler: how the cells stand at their rungs
+    std::int64_t planned = 0;            // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
     std::int64_t paused = 0, cancelled = 0, removed = 0;
     std::int64_t ended = 0;  // in one way or another, removed ones included
     double underWay = 0;     // what those that run have behind them, in trials: 1.5 of two
     // That a retry makes or starts again.
     std::int64_t fallenOut() const { return failed + cancelled + removed; }
-    std::string firstFailure = {};              // what the first of those that have failed said
+    std::optional<Problem> firstFailure = {};   // what the first of those that have failed met
+    bool isVirtual = false;                     // a trial has begun on more devices than there are cores or cards
     double secondsEach = 0;                     // of those that have finished, on average; 0: unknown
     std::optional<double> secondsLeft() const;  // to the end, as they have gone so far
 };
@@ -61,9 +63,11 @@ struct RungStop {
 };
 std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell);
 
-// What its cells came to, for the importance of its settings: those that have a value.
-std::vector<Tried> triedCells(const SweepResult& sweep);
-// All that were suggested, by number, for the next suggestion: those that pause at a rung with what they came to there.
-std::vector<Tried> suggestedCells(const SweepResult& sweep);
+// What a cell has come to by the highest rung that it came to, where no trial of it has finished.
+struct RungValue {
+    std::int64_t rung = 1, epoch = 0;  // both from 1
+    double value = 0;                  // of the objective, a mean over the repeats
+};
+std::optional<RungValue> rungValueOf(const SweepResult& sweep, const CellResult& cell);
 
 }  // namespace lockstep

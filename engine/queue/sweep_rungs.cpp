@@ -99,6 +99,11 @@ std::vector<Climber> climbersOf(const SweepSpec& sweep, const Metric& objective,
     return climbers;
 }
 
+double valueOfLoss(const Metric& objective, double loss) {
+    const double value = measured(objective).better == Better::Higher ? -loss : loss;
+    return objective.derive ? objective.derive(value) : value;
+}
+
 std::vector<RungArrival> newArrivals(std::span<const Climber> climbers, std::span<const RungArrival> noted) {
     std::vector<RungArrival> fresh;
     for (const Climber& each : climbers) {
@@ -130,9 +135,8 @@ std::optional<Ascent> nextAscent(const Rungs& rungs, std::span<const Climber> cl
     return ascentOf(*first, climberAt(*cell)->goal + 1);
 }
 
-std::vector<Climber> climbersOf(const QueueQuery& query, const SweepSpec& sweep, const Metric& objective,
-                                std::int64_t group, std::span<const GroupTrial> trials) {
-    return climbersOf(sweep, objective, trials, query.values(group, measured(objective)), query.arrivals(group));
+RungFacts rungFactsOf(const QueueQuery& query, const Metric& objective, std::int64_t group) {
+    return {query.values(group, measured(objective)), query.arrivals(group)};
 }
 
 }  // namespace lockstep

@@ -17,6 +17,8 @@ const Metric* objectiveOf(const TrialQuery& query, const SweepSpec& sweep, std::
 // noted; what is not noted yet comes after it, by number.
 std::vector<Climber> climbersOf(const SweepSpec& sweep, const Metric& objective, std::span<const GroupTrial> trials,
                                 std::span<const GroupValue> values, std::span<const RungArrival> arrivals);
+// A loss of climbersOf(), as a value of the objective.
+double valueOfLoss(const Metric& objective, double loss);
 // What has come to a rung and is not noted yet, in the order of climbersOf().
 std::vector<RungArrival> newArrivals(std::span<const Climber> climbers, std::span<const RungArrival> noted);
 
@@ -29,7 +31,11 @@ struct Ascent {
 std::optional<Ascent> nextAscent(const Rungs& rungs, std::span<const Climber> climbers,
                                  std::span<const GroupTrial> trials);
 
-std::vector<Climber> climbersOf(const QueueQuery& query, const SweepSpec& sweep, const Metric& objective,
-                                std::int64_t group, std::span<const GroupTrial> trials);
+// What of a group's history climbersOf() asks besides its trials.
+struct RungFacts {
+    std::vector<GroupValue> values = {};
+    std::vector<RungArrival> arrivals = {};
+};
+RungFacts rungFactsOf(const QueueQuery& query, const Metric& objective, std::int64_t group);
 
 }  // namespace lockstep

@@ -38,7 +38,7 @@ void addState(std::vector<Line>& out, const CardFacts& facts) {
     const std::string where = "after " + counted(row.step, "update", "updates") + ", in epoch " +
                               std::to_string(row.epoch) + " of " + std::to_string(row.epochs);
     if (!isEnded(facts)) return out.emplace_back("Its training is under way; these are no final figures."), void();
-    if (isFreed(facts)) return out.emplace_back("Its training broke off " + where + '.'), void();
+    if (hasLostModel(facts)) return out.emplace_back("Its training broke off " + where + '.'), void();
     out.push_back(Line({{"Its training broke off " + where + "; "}, code(command(facts, "resume")), {" goes on."}}));
 }
 
@@ -55,9 +55,16 @@ void addHeldOut(std::vector<Line>& out, const CardFacts& facts) {
     if (std::ranges::any_of(facts.evaluations, isOther)) return;
     const std::string told =
         "No data was held out: the test data also chose the best checkpoint, so its figures are a little too good.";
-    if (isFreed(facts)) return out.emplace_back(told), void();
+    if (hasLostModel(facts)) return out.emplace_back(told), void();
     out.push_back(
         Line({{told + ' '}, code(command(facts, "evaluate", "--data PATH")), {" asks about data that had no say."}}));
+}
+
+void addChanged(std::vector<Line>& out, const CardFacts& facts) {
+    const std::string changed = changedText(facts);
+    if (changed.empty()) return;
+    out.emplace_back("Its data have changed since the training: " + changed +
+                     ". The figures of the training stand for the data as they were.");
 }
 
 void addUncertainty(std::vector<Line>& out, const CardFacts& facts) {
@@ -122,7 +129,8 @@ void addRest(std::vector<Line>& out, const CardFacts& facts) {
 
 Blocks limitsSection(const CardFacts& facts) {
     BulletList list;
-    for (auto* add : {&addState, &addSamples, &addHeldOut, &addUncertainty, &addGap, &addClasses, &addRest})
+    for (auto* add :
+         {&addState, &addSamples, &addChanged, &addHeldOut, &addUncertainty, &addGap, &addClasses, &addRest})
         add(list.lines, facts);
     return {{Heading{"Limits"}}, {list}};
 }

@@ -5,6 +5,7 @@
 #include "engine/core/bytes_text.h"
 #include "engine/core/number_text.h"
 #include "engine/report/card_sections.h"
+#include "engine/report/machine_rows.h"
 #include "engine/spec/shell_words.h"
 #include "engine/spec/trial_fields.h"
 
@@ -15,21 +16,6 @@ namespace lockstep::report {
 namespace {
 
 constexpr std::size_t kListedNames = 20;
-
-class Rows {
-public:
-    void add(const std::string& name, Line value) { m_table.rows.push_back({Line({strong(name)}), std::move(value)}); }
-    Block table() && { return {std::move(m_table)}; }
-
-private:
-    TextTable m_table;
-};
-
-std::string joinedText(const std::vector<std::string>& words) {
-    std::string out;
-    for (const std::string& each : words) out += (out.empty() ? "" : ", ") + each;
-    return out;
-}
 
 std::string numbersText(const std::vector<float>& numbers) {
     std::vector<std::string> words;
@@ -49,7 +35,7 @@ std::string contentText(std::uint64_t content) {
     return text.data();
 }
 
-void addShape(Rows& rows, const CardData& data) {
+void addShape(NamedRows& rows, const CardData& data) {
     if (data.height > 0) {
         rows.add("Size", std::to_string(data.height) + " x " + std::to_string(data.width) + " pixels (height x width)");
         rows.add("Channels", channelsText(data.channels));
@@ -59,7 +45,7 @@ void addShape(Rows& rows, const CardData& data) {
     if (data.tokens > 0) rows.add("Length", counted(data.tokens, "byte", "bytes") + " at most at a time");
 }
 
-void addClassNames(Rows& rows, Blocks& behind, const CardFacts& facts) {
+void addClassNames(NamedRows& rows, Blocks& behind, const CardFacts& facts) {
     const auto& classes = facts.data->classes;
     if (isLanguage(facts) || classes.empty()) return;
     const bool isListed = classes.size() <= kListedNames;
@@ -93,26 +79,8 @@ Block chosenTable(const std::vector<Setting>& settings, const std::vector<Settin
     return {table};
 }
 
-std::string devicesText(const RunStarted& started) {
-    const std::string many = counted(std::ssize(started.devices), "device", "devices");
-    return many + ": " + joinedText(started.devices) +
-           (started.virtualDevices ? "; more than there are cores or cards, so that they share (virtual)" : "");
-}
-
-std::string threadsText(const std::vector<std::int64_t>& threads) {
-    if (std::ranges::adjacent_find(threads, std::ranges::not_equal_to()) == threads.end())
-        return std::to_string(threads.front()) + " each";
-    std::vector<std::string> words;
-    for (const auto each : threads) words.push_back(std::to_string(each));
-    return joinedText(words);
-}
-
-void addMachine(Rows& rows, const RunStarted& started) {
-    const bool isKnown = !started.software.empty();
-    rows.add("Trained by", isKnown ? started.software : "a version of Lockstep that did not note its number");
-    rows.add("On", isKnown ? joinedText(started.hardware) : "not noted");
-    rows.add("Devices", devicesText(started));
-    if (!started.threads.empty()) rows.add("Kernel threads", threadsText(started.threads));
+void addAttempt(NamedRows& rows, const RunStarted& started) {
+    addMachine(rows, started);
     rows.add("Memory of a device", bytesText(started.bytesPerDevice));
     if (!started.batchNorm.empty()) rows.add("Batch norm", started.batchNorm);
     if (started.linkBandwidth > 0 || started.linkLatency > 0)
@@ -145,7 +113,7 @@ std::vector<Line> repeatNotes(const CardFacts& facts) {
 
 Blocks dataSection(const CardFacts& facts) {
     Blocks blocks{{Heading{"Data"}}}, behind;
-    Rows rows;
+    NamedRows rows;
     rows.add("Dataset", Line({code(facts.spec.dataset.id)}));
     if (!facts.spec.dataPath.empty()) rows.add("Path", Line({code(facts.spec.dataPath.string())}));
     if (facts.started) {
@@ -157,17 +125,19 @@ Blocks dataSection(const CardFacts& facts) {
     if (facts.data) {
         addClassNames(rows, behind, facts);
         addShape(rows, *facts.data);
-        if (facts.data->trainContent && facts.data->testContent)
+        if (const auto& fingerprint = facts.data->fingerprint)
             rows.add("Fingerprints", Line({{"training "},
-                                           code(contentText(*facts.data->trainContent)),
+                                           code(contentText(fingerprint->train.content)),
                                            {", test "},
-                                           code(contentText(*facts.data->testContent))}));
+                                           code(contentText(fingerprint->test.content))}));
+        if (const std::string changed = changedText(facts); !changed.empty()) rows.add("Since then", changed);
     }
     blocks.push_back(std::move(rows).table());
     append(blocks, std::move(behind));
     if (!facts.data)
         blocks.push_back({Paragraph{
-            "Classes, sizes and normalisation are kept in a checkpoint, and there is none that says them."}});
+            "Classes, sizes and normalisation are known from a trial's start on, and kept in its checkpoints: nothing "
+            "says them of this one."}});
     BulletList remarks;
     for (const CardMessage& each : facts.messages) remarks.lines.emplace_back(each.what);
     if (!remarks.lines.empty()) {
@@ -188,8 +158,8 @@ Blocks settingsSection(const CardFacts& facts) {
 Blocks environmentSection(const CardFacts& facts) {
     Blocks blocks{{Heading{"Environment"}}};
     const TrialRow& row = facts.row;
-    Rows rows;
-    if (facts.started) addMachine(rows, *facts.started);
+    NamedRows rows;
+    if (facts.started) addAttempt(rows, *facts.started);
     else rows.add("Devices", Line({{"not begun; asked for "}, code(facts.spec.devices)}));
     rows.add("Precision", facts.spec.precision);
     rows.add("Mode", facts.spec.mode);

@@ -40,7 +40,7 @@ Line missingEvaluation(const CardFacts& facts) {
         return Line({{"It has not been evaluated yet: each epoch ends with an evaluation. "},
                      code(command(facts, "attach")),
                      {" follows it."}});
-    if (isFreed(facts)) return "It was never evaluated: no epoch came to its end.";
+    if (hasLostModel(facts)) return "It was never evaluated: no epoch came to its end.";
     return Line({{"It was never evaluated: no epoch came to its end. "},
                  code(command(facts, "resume")),
                  {" goes on with it."}});
@@ -63,6 +63,15 @@ Block metricsTable(const CardFacts& facts, const Standing& best, const Standing&
     return {table};
 }
 
+std::optional<DataFingerprint> trainedFingerprint(const CardFacts& facts) {
+    return facts.data ? facts.data->fingerprint : std::nullopt;
+}
+
+// Behind the name of what it was asked about.
+std::string sinceText(const CardFacts& facts, const Evaluation& evaluation) {
+    return changedSince(evaluation, facts.evaluations) ? ", changed since" : "";
+}
+
 Block evaluationsTable(const CardFacts& facts) {
     const bool isText = isLanguage(facts);
     TextTable table{{"Evaluation", "Checkpoint", "Data", "Split", "Samples", "Loss", isText ? "Perplexity" : "Accuracy",
@@ -73,7 +82,7 @@ Block evaluationsTable(const CardFacts& facts) {
         const double error = expectedCalibrationError(calibration(each.counts));
         table.rows.push_back(
             {std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')',
-             dataText(each.dataset, each.data), each.split, countText(each.samples),
+             dataText(each.dataset, each.data) + sinceText(facts, each), each.split, countText(each.samples),
              metricText(*findMetric("test_loss"), each.loss),
              isText ? metricText(*findMetric("test_perplexity"), perplexity(each.loss)) : percentText(each.accuracy),
              percentText(error)});
@@ -188,7 +197,7 @@ Blocks ofClasses(const CardFacts& facts, const ClassCounts& source, const std::s
     if (matrix.value().classes() > static_cast<std::int64_t>(kMostClasses)) {
         const std::string told =
             "The " + std::to_string(kMostClasses) + " worst of " + countText(matrix.value().classes()) + " classes";
-        if (isFreed(facts)) blocks.push_back({Paragraph{told + '.'}});
+        if (hasLostModel(facts)) blocks.push_back({Paragraph{told + '.'}});
         else
             blocks.push_back(
                 {Paragraph{Line({{told + "; "}, code(command(facts, "evaluate", "--csv classes")), {" has all."}})}});
@@ -198,10 +207,10 @@ Blocks ofClasses(const CardFacts& facts, const ClassCounts& source, const std::s
     return blocks;
 }
 
-std::string toldOf(const Evaluation& evaluation) {
+std::string toldOf(const CardFacts& facts, const Evaluation& evaluation) {
     return counted(evaluation.samples, "sample", "samples") + " (" + evaluation.split + ") of " +
-           dataText(evaluation.dataset, evaluation.data) + ", asked of the " + evaluation.checkpoint +
-           " checkpoint after " + counted(evaluation.step, "update", "updates");
+           dataText(evaluation.dataset, evaluation.data) + sinceText(facts, evaluation) + ", asked of the " +
+           evaluation.checkpoint + " checkpoint after " + counted(evaluation.step, "update", "updates");
 }
 
 // The newest answers to each other question.
@@ -209,13 +218,15 @@ Blocks onOtherData(const CardFacts& facts) {
     Blocks blocks;
     std::vector<std::string> seen{ownData(facts) + "\ntest"};
     for (const Evaluation& each : facts.evaluations) {
-        const std::string question = each.data + '\n' + each.split;
+        const bool others = askedOthers(each, trainedFingerprint(facts), facts.spec);
+        const std::string question = each.data + '\n' + each.split + (others ? "\nothers" : "");
         if (each.counts.classes == 0 || seen.size() > kOtherData || std::ranges::find(seen, question) != seen.end())
             continue;
         const std::string suffix = '-' + std::to_string(each.id);
         seen.push_back(question);
-        blocks.push_back({Folded{"The same on " + dataText(each.dataset, each.data) + " (" + each.split + ')',
-                                 ofClasses(facts, {&each.counts, toldOf(each)}, suffix)}});
+        blocks.push_back({Folded{"The same on " + dataText(each.dataset, each.data) + " (" + each.split + ')' +
+                                     (others ? ", whose samples are others than in training" : ""),
+                                 ofClasses(facts, {&each.counts, toldOf(facts, each)}, suffix)}});
     }
     return blocks;
 }
@@ -225,7 +236,8 @@ Blocks classesSection(const CardFacts& facts) {
     Blocks blocks{{Heading{"Results per class"}}};
     if (const auto source = classCounts(facts)) append(blocks, ofClasses(facts, *source, ""));
     else if (facts.checkpoints.empty())
-        blocks.push_back({Paragraph{isFreed(facts) ? "Not counted while there was a model." : "Not counted yet."}});
+        blocks.push_back(
+            {Paragraph{hasLostModel(facts) ? "Not counted while there was a model." : "Not counted yet."}});
     else blocks.push_back({Paragraph{Line({{"Not counted; "}, code(command(facts, "evaluate")), {" does."}})}});
     append(blocks, onOtherData(facts));
     return blocks;
@@ -287,9 +299,19 @@ std::optional<ClassCounts> classCounts(const CardFacts& facts) {
     if (const auto validated = at(Split::Validation)) return validated;
     for (const Evaluation& each : facts.evaluations) {
         if (each.counts.classes > 0 && each.split == "test" && each.data == ownData(facts))
-            return ClassCounts{&each.counts, toldOf(each)};
+            return ClassCounts{&each.counts, toldOf(facts, each)};
     }
     return std::nullopt;
+}
+
+std::string changedText(const CardFacts& facts) {
+    const auto trained = trainedFingerprint(facts);
+    const Evaluation* since = changedSinceTraining(trained, facts.spec, facts.evaluations);
+    if (!since) return {};
+    std::string splits;
+    for (const std::string& each : changedSplits(*trained, *since->fingerprint))
+        splits += (splits.empty() ? "" : " and ") + each;
+    return "evaluation " + std::to_string(since->id) + " was asked about other " + splits + " samples";
 }
 
 Blocks resultsSection(const CardFacts& facts) {

@@ -9,7 +9,6 @@
 namespace lockstep::report {
 
 // The sections of a card, each with its heading; empty: it has none.
-using Blocks = std::vector<Block>;
 Blocks resultsSection(const CardFacts& facts);  // figures, classes, confusions, calibration
 Blocks curvesSection(const CardFacts& facts);
 Blocks dataSection(const CardFacts& facts);
@@ -19,13 +18,14 @@ Blocks repeatSection(const CardFacts& facts);
 Blocks useSection(const CardFacts& facts);
 Blocks limitsSection(const CardFacts& facts);
 
-void append(Blocks& blocks, Blocks more);
 bool isLanguage(const CardFacts& facts);
-bool isEnded(const CardFacts& facts);  // in one way or another
-bool isFreed(const CardFacts& facts);  // a person freed its checkpoints, so that it cannot be resumed, either
+bool isEnded(const CardFacts& facts);       // in one way or another
+bool hasLostModel(const CardFacts& facts);  // its checkpoints are gone, so that it cannot be resumed, either
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest = {});  // "lockstep show 3 …"
 std::string ownData(const CardFacts& facts);                                                     // as Evaluation::data
-std::string counted(std::int64_t count, std::string_view one, std::string_view many);            // "1 sample"
+// "evaluation 5 was asked about other test samples"; empty: the data are what they were in training, as far as anybody
+// knows.
+std::string changedText(const CardFacts& facts);
 
 // By whom the best evaluation is chosen, and where the trial had it.
 const TaskMetrics& taskMetrics(const CardFacts& facts);

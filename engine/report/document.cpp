@@ -24,6 +24,7 @@ th,td{text-align:left;padding:5px 16px 5px 0;border-bottom:1px solid var(--line)
 td{overflow-wrap:break-word}td strong{white-space:nowrap}
 th{color:var(--soft);font-weight:600;font-size:13px;white-space:nowrap}
 .n{text-align:right;white-space:nowrap}
+.d td{font-size:13px;white-space:nowrap;padding:3px 14px 3px 0}.d th{white-space:normal;vertical-align:bottom}.d td:last-child{white-space:normal;min-width:11em}
 code,pre{font-family:ui-monospace,"SFMono-Regular","DejaVu Sans Mono",Consolas,monospace;font-size:13px;background:var(--code);border-radius:5px}
 code{padding:1px 5px;overflow-wrap:anywhere}
 pre{padding:12px 14px;line-height:1.45;white-space:pre-wrap;overflow-wrap:anywhere}pre code{padding:0;background:none}
@@ -51,7 +52,7 @@ public:
         m_out += "</ul>\n";
     }
     void operator()(const TextTable& block) {
-        m_out += "<div class=\"scroll\"><table>\n";
+        m_out += block.isDense ? "<div class=\"scroll\"><table class=\"d\">\n" : "<div class=\"scroll\"><table>\n";
         if (!block.header.empty()) {
             m_out += "<thead><tr>";
             for (std::size_t i = 0; i < block.header.size(); ++i)
@@ -75,7 +76,7 @@ public:
 
 private:
     static std::string open(const std::string& element, const TextTable& table, std::size_t column) {
-        return '<' + element + (column >= table.numbersFrom ? " class=\"n\">" : ">");
+        return '<' + element + (table.isNumber(column) ? " class=\"n\">" : ">");
     }
     static std::string line(const Line& line) {
         std::string out;
@@ -112,7 +113,7 @@ public:
         std::vector<Line> header(block.header.begin(), block.header.end());
         if (header.empty() && !block.rows.empty()) header.resize(block.rows.front().size());  // GitHub wants one
         row(header);
-        for (std::size_t i = 0; i < header.size(); ++i) m_out += i >= block.numbersFrom ? "| ---: " : "| --- ";
+        for (std::size_t i = 0; i < header.size(); ++i) m_out += block.isNumber(i) ? "| ---: " : "| --- ";
         m_out += "|\n";
         for (const auto& each : block.rows) row(each);
     }

@@ -38,6 +38,9 @@ struct TextTable {
     std::vector<std::string> header;
     std::vector<std::vector<Line>> rows;
     std::size_t numbersFrom = SIZE_MAX;  // the first of the columns that are set to the right
+    std::size_t numbersTo = SIZE_MAX;    // the first behind them
+    bool isDense = false;                // many columns: small, and on one line but for the last
+    bool isNumber(std::size_t column) const { return column >= numbersFrom && column < numbersTo; }
 };
 struct CodeBlock {
     std::string text, language;

@@ -1,8 +1,5 @@
 #include "engine/report/model_card.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "engine/core/number_text.h"
 #include "engine/report/card_sections.h"
 #include "engine/spec/perplexity.h"
@@ -11,12 +8,6 @@
 namespace lockstep::report {
 
 namespace {
-
-// "2026-11-20T12:49:57.471Z" -> "2026-11-20 12:49 UTC"
-std::string momentText(const std::string& utc) {
-    if (utc.size() < 16) return utc;
-    return utc.substr(0, 10) + ' ' + utc.substr(11, 5) + " UTC";
-}
 
 std::string purposeOf(const CardFacts& facts) {
     if (isLanguage(facts)) return "It foretells text, byte by byte.";
@@ -64,10 +55,10 @@ Block checkpointsTable(const CardFacts& facts) {
 
 // What there is instead of checkpoints, or beside those that are left.
 Block checkpointsNote(const CardFacts& facts) {
-    if (isFreed(facts))
-        return {
-            Paragraph{"Its checkpoints were freed on " + momentText(*facts.freedAt) +
-                      ", so there is no model to use: it must be trained again, as told under “How to repeat it”."}};
+    if (hasLostModel(facts))
+        return {Paragraph{
+            "Its checkpoints " + (facts.freedAt ? "were freed on " + momentText(*facts.freedAt) : "are gone") +
+            ", so there is no model to use: it must be trained again, as told under “How to repeat it”."}};
     if (facts.freedAt) return {Paragraph{"Others were freed on " + momentText(*facts.freedAt) + '.'}};
     return {Paragraph{Line({{"There is no checkpoint, so there is no model to use yet. "},
                             code(isEnded(facts) ? command(facts, "resume") : command(facts, "attach")),
@@ -112,10 +103,6 @@ Block writer(const CardFacts& facts) {
 
 }  // namespace
 
-void append(Blocks& blocks, Blocks more) {
-    blocks.insert(blocks.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 bool isLanguage(const CardFacts& facts) { return facts.task == kNextTokens; }
 
 bool isEnded(const CardFacts& facts) {
@@ -123,7 +110,10 @@ bool isEnded(const CardFacts& facts) {
     return !state || isFinal(*state);
 }
 
-bool isFreed(const CardFacts& facts) { return facts.freedAt && facts.checkpoints.empty() && facts.unreadable.empty(); }
+bool hasLostModel(const CardFacts& facts) {
+    const bool hasNone = facts.checkpoints.empty() && facts.unreadable.empty();
+    return hasNone && (facts.freedAt || (facts.wroteCheckpoint && isEnded(facts)));
+}
 
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest) {
     std::string words = "lockstep " + std::string(name) + ' ' + std::to_string(facts.row.id);
@@ -132,10 +122,6 @@ std::string command(const CardFacts& facts, std::string_view name, std::string_v
 }
 
 std::string ownData(const CardFacts& facts) { return dataName(facts.spec); }
-
-std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
-    return countText(count) + ' ' + std::string(count == 1 ? one : many);
-}
 
 std::string className(const CardFacts& facts, std::int64_t id) {
     const auto at = static_cast<std::size_t>(id);

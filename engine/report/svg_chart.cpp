@@ -5,70 +5,21 @@
 
 #include "engine/core/number_text.h"
 #include "engine/report/markup.h"
+#include "engine/report/svg_parts.h"
 
 namespace lockstep::report {
 
 namespace {
 
-constexpr double kWidth = 660, kLeft = 74, kRight = 18, kPlotHeight = 190, kUnder = 46;
-constexpr double kTitleHeight = 34, kLegendRow = 18, kLetter = 5.9;  // of a letter of 11 pixels, about
+using svg::Anchor, svg::attribute, svg::axesOf, svg::kLeft, svg::kLetter, svg::kTitleHeight, svg::kUnder;
+using svg::lineFrom, svg::number, svg::picture, svg::Plot, svg::polylines, svg::rectangle, svg::textAt, svg::turned;
+
+constexpr double kWidth = 660, kRight = 18, kPlotHeight = 190, kLegendRow = 18;
 constexpr int kColumns = 460, kSmoothColumns = 150, kYTicks = 6, kXTicks = 8;
 constexpr std::size_t kNameLength = 36, kClassLength = 16, kMarkedPoints = 60, kColours = 6;
 constexpr double kLargest = 1e150;
 
-// Blue, orange, green, purple, red, grey: told apart also by those who see fewer colours, and dashed beyond the first.
-constexpr const char* kStyle = R"(<style>
-.lk{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif}
-.lk text{fill:#4b5563}.lk .lk-t{font-size:13px;font-weight:600;fill:#1f2937}.lk .lk-c{fill:#1f2937}.lk .lk-in{fill:#fff}
-.lk .lk-bg{fill:#fff}.lk .lk-g{stroke:#e5e7eb}.lk .lk-a{stroke:#9ca3af}
-.lk polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}.lk .lk-r{stroke-width:1;opacity:.28}
-.lk .lk-0{stroke:#2563a8}.lk .lk-1{stroke:#c2570c}.lk .lk-2{stroke:#2f7d4f}.lk .lk-3{stroke:#7c4fb0}.lk .lk-4{stroke:#b4304a}.lk .lk-5{stroke:#5b6470}
-.lk circle{fill:#fff;stroke-width:1.6}.lk .lk-hit{fill:#2563a8}.lk .lk-miss{fill:#c2570c}.lk .lk-few{fill:#9ca3af}
-@media(prefers-color-scheme:dark){.lk text{fill:#a3acb9}.lk .lk-t,.lk .lk-c{fill:#e5e9f0}
-.lk .lk-bg{fill:#171b21}.lk .lk-g{stroke:#2b323c}.lk .lk-a{stroke:#5b6470}
-.lk .lk-0{stroke:#6aa9e9}.lk .lk-1{stroke:#f0975a}.lk .lk-2{stroke:#6cc492}.lk .lk-3{stroke:#b794e6}.lk .lk-4{stroke:#ef7f93}.lk .lk-5{stroke:#a3acb9}
-.lk circle{fill:#171b21}.lk .lk-hit{fill:#4583c4}.lk .lk-miss{fill:#d9742c}.lk .lk-few{fill:#5b6470}}
-</style>
-)";
 constexpr const char* kDashes[] = {"", "7 3", "2 3", "9 3 2 3", "4 2", "1 2"};
-
-std::string number(double value) {
-    std::string text = formatted("%.1f", value);
-    if (text.ends_with(".0")) text.resize(text.size() - 2);
-    return text == "-0" ? "0" : text;
-}
-
-std::string attribute(const char* name, double value) { return std::string(" ") + name + "=\"" + number(value) + '"'; }
-
-std::string lineFrom(double x1, double y1, double x2, double y2, const char* kind) {
-    return "<line class=\"" + std::string(kind) + '"' + attribute("x1", x1) + attribute("y1", y1) +
-           attribute("x2", x2) + attribute("y2", y2) + "/>\n";
-}
-
-std::string rectangle(double x, double y, double width, double height, const std::string& more) {
-    return "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) + attribute("height", height) +
-           more + "/>\n";
-}
-
-enum class Anchor { Start, Middle, End };
-std::string textAt(double x, double y, Anchor anchor, const std::string& text, const std::string& more = {}) {
-    const char* word = anchor == Anchor::Start    ? ""
-                       : anchor == Anchor::Middle ? " text-anchor=\"middle\""
-                                                  : " text-anchor=\"end\"";
-    return "<text" + attribute("x", x) + attribute("y", y) + word + more + '>' + xmlText(text) + "</text>\n";
-}
-
-std::string turned(double degrees, double x, double y) {
-    return " transform=\"rotate(" + number(degrees) + ' ' + number(x) + ' ' + number(y) + ")\"";
-}
-
-std::string picture(double width, double height, const std::string& title, const std::string& body) {
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"lk\" role=\"img\"" + attribute("width", width) +
-           attribute("height", height) + " viewBox=\"0 0 " + number(width) + ' ' + number(height) + "\">\n<title>" +
-           xmlText(title) + "</title>\n" + kStyle + "<rect class=\"lk-bg\"" + attribute("width", width) +
-           attribute("height", height) + " rx=\"8\"/>\n" + textAt(14, 22, Anchor::Start, title, " class=\"lk-t\"") +
-           body + "</svg>\n";
-}
 
 bool isDrawable(double value) { return std::isfinite(value) && std::abs(value) < kLargest; }
 
@@ -82,54 +33,11 @@ struct Range {
     }
 };
 
-// Where the plot lies, and its scales.
-struct Plot {
-    double left = kLeft, top = 0, width = kWidth - kLeft - kRight, height = kPlotHeight;
-    ChartScale x, y;
-    double atX(double value) const { return left + width * x.place(value); }
-    double atY(double value) const { return top + height * (1 - y.place(value)); }
-};
-
-std::string axesOf(const Plot& plot, const std::string& xTitle, const std::string& yTitle) {
-    std::string out;
-    const double right = plot.left + plot.width, bottom = plot.top + plot.height;
-    for (const double tick : plot.y.ticks) {
-        out += lineFrom(plot.left, plot.atY(tick), right, plot.atY(tick), "lk-g");
-        out += textAt(plot.left - 7, plot.atY(tick) + 4, Anchor::End, tickText(plot.y, tick));
-    }
-    for (const double tick : plot.x.ticks) {
-        out += lineFrom(plot.atX(tick), bottom, plot.atX(tick), bottom + 4, "lk-a");
-        out += textAt(plot.atX(tick), bottom + 17, Anchor::Middle, tickText(plot.x, tick));
-    }
-    out += lineFrom(plot.left, bottom, right, bottom, "lk-a");
-    const double middle = plot.top + plot.height / 2;
-    out += textAt(plot.left + plot.width / 2, bottom + 35, Anchor::Middle, xTitle);
-    return out + textAt(16, middle, Anchor::Middle, yTitle, turned(-90, 16, middle));
-}
-
 std::string colourOf(std::size_t series) { return "lk-" + std::to_string(series % kColours); }
 
 std::string dashOf(std::size_t series) {
     const std::string dash = kDashes[series / kColours % std::size(kDashes)];
     return dash.empty() ? "" : " stroke-dasharray=\"" + dash + '"';
-}
-
-// Points in a row without a gap between them.
-std::string polylines(const Plot& plot, std::span<const ChartPoint> points, const std::string& more) {
-    std::string out, line;
-    const auto close = [&] {
-        if (!line.empty()) out += "<polyline" + more + " points=\"" + line + "\"/>\n";
-        line.clear();
-    };
-    for (const ChartPoint& point : points) {
-        if (!std::isfinite(point.y)) {
-            close();
-            continue;
-        }
-        line += (line.empty() ? "" : " ") + number(plot.atX(point.x)) + ',' + number(plot.atY(point.y));
-    }
-    close();
-    return out;
 }
 
 std::string circles(const Plot& plot, std::span<const ChartPoint> points, const std::string& colour) {
@@ -205,8 +113,7 @@ Plot plotOf(const LineChart& chart, double top) {
             if (std::isfinite(point.y)) y.add(point.y);
         }
     }
-    Plot plot;
-    plot.top = top;
+    Plot plot{.left = kLeft, .top = top, .width = kWidth - kLeft - kRight, .height = kPlotHeight};
     if (!y.any) return plot;
     if (chart.fromZero && y.low > 0) y.low = 0;
     if (x.low > 0 && x.low < x.high / 10) x.low = 0;  // updates count from 1
@@ -303,8 +210,7 @@ std::string confusionSvg(const ConfusionMatrix& matrix, std::span<const std::str
 }
 
 std::string calibrationSvg(std::span<const CalibrationBin> bins, const std::string& title) {
-    Plot plot;
-    plot.width = 300, plot.height = 220, plot.top = 84;
+    Plot plot{.left = kLeft, .top = 84, .width = 300, .height = 220};
     plot.x = plot.y = linearScale(0, 100, 6);
     double most = 1;
     for (const CalibrationBin& bin : bins) most = std::max(most, static_cast<double>(bin.samples));

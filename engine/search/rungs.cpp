@@ -102,6 +102,19 @@ std::optional<Standing> standingOf(std::span<const Climber> climbers, std::int64
     return Standing{rung, rankOf(climbers, *found, rung), there};
 }
 
+std::optional<std::int64_t> leaderOf(std::span<const Climber> climbers) {
+    const Climber* leader = nullptr;
+    std::size_t highest = 0;  // of the leader's rungs, from 1
+    for (const Climber& each : climbers) {
+        std::size_t rungs = each.losses.size();
+        while (rungs > 0 && std::isnan(each.losses[rungs - 1])) --rungs;
+        const bool leads = leader && rungs == highest && each.losses[rungs - 1] < leader->losses[rungs - 1];
+        if (rungs == 0 || (rungs <= highest && !leads)) continue;
+        leader = &each, highest = rungs;
+    }
+    return leader ? std::optional(leader->cell) : std::nullopt;
+}
+
 std::vector<RungPlan> planOf(const Rungs& rungs, std::int64_t cells) {
     std::vector<RungPlan> plan;
     for (const std::int64_t epochs : rungs.epochs) {

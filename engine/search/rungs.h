@@ -46,6 +46,10 @@ struct Standing {
 };
 std::optional<Standing> standingOf(std::span<const Climber> climbers, std::int64_t cell);
 
+// The best cell of the highest rung that one has come to with a loss that is a number; nullopt: none has. Equal ones
+// stand as their numbers do.
+std::optional<std::int64_t> leaderOf(std::span<const Climber> climbers);
+
 // What a sweep of so many cells comes to, if each rung lets exactly its share go on.
 struct RungPlan {
     std::int64_t epochs = 0, cells = 0;

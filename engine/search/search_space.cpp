@@ -147,6 +147,12 @@ Result<SearchSpace> SearchSpace::checked(std::vector<Dimension> dimensions, std:
     return space;
 }
 
+SearchSpace SearchSpace::under(std::vector<Constraint> constraints) const {
+    SearchSpace space = *this;
+    space.m_constraints = std::move(constraints);
+    return space;
+}
+
 std::optional<ParamValue> SearchSpace::valueOf(const std::string& path, const Cell& cell) const {
     if (const Setting* set = find(cell, path)) return set->value;
     if (find(m_dimensions, path)) return std::nullopt;  // varied, but not here

@@ -27,6 +27,8 @@ public:
     // do not ask about settings.
     static Result<SearchSpace> from(std::vector<Dimension> dimensions, std::vector<Constraint> constraints);
 
+    SearchSpace under(std::vector<Constraint> constraints) const;  // the same with these of its constraints alone
+
     const std::vector<Dimension>& dimensions() const { return m_dimensions; }
     const std::vector<Constraint>& constraints() const { return m_constraints; }
 

@@ -199,9 +199,11 @@ private:
 
     void readConditions(const std::string& at, const Json& json, Dimension& dimension) {
         if (!json.is_object()) return wrongType(at, json, "an object");
-        for (const auto& [path, value] : json.items())
+        for (const auto& [path, value] : json.items()) {
+            if (value.is_array() && value.empty()) wrongType(at + "." + path, value, "at least one value");
             dimension.when.push_back(
                 {path, valuesIn(at + "." + path, value.is_array() ? value : Json::array({value}))});
+        }
     }
 
     ChoiceOfValues valuesIn(const std::string& path, const Json& json) {
@@ -308,7 +310,8 @@ void checkScheduler(const SweepSpec& sweep, std::vector<Problem>& problems) {
     if (std::ranges::find(sweep.vary, "epochs", &Dimension::path) != sweep.vary.end())
         problems.push_back({"epochs", "search.scheduled-epochs", {}});
     const auto rungs = rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, false);
-    if (!rungs.ok()) problems.push_back(rungs.problems().front());
+    const bool isSaid = sweep.reduction < 2;  // as out of range
+    if (!rungs.ok() && !isSaid) problems.push_back(rungs.problems().front());
 }
 
 // What is varied of which samples are held out, where those that are choose the best cell. Empty: nothing is.
@@ -325,17 +328,17 @@ std::string variedValidation(const SweepSpec& sweep) {
 // What is wrong with a sweep but for its space and its objective.
 std::vector<Problem> problemsOfItself(const SweepSpec& sweep) {
     std::vector<Problem> problems;
+    const bool isMethod = std::ranges::find(searchMethods(), sweep.method) != searchMethods().end();
     for (const WholeField& each : kWholeFields) {
         const std::int64_t value = sweep.*each.member;
-        if (value < each.low || value > each.high)
+        const bool endsByTrials = each.member == &SweepSpec::trials && isMethod && sweep.method != "grid";
+        const std::int64_t low = endsByTrials ? 1 : each.low;
+        if (value < low || value > each.high)
             problems.push_back({each.key,
                                 "spec.out-of-range",
-                                {std::to_string(value), std::to_string(each.low), std::to_string(each.high)}});
+                                {std::to_string(value), std::to_string(low), std::to_string(each.high)}});
     }
-    if (std::ranges::find(searchMethods(), sweep.method) == searchMethods().end())
-        problems.push_back({"method", "spec.not-a-choice", {sweep.method, methodNames()}});
-    else if (sweep.method != "grid" && sweep.trials < 1)
-        problems.push_back({"trials", "spec.out-of-range", {"0", "1", std::to_string(kMostTrials)}});
+    if (!isMethod) problems.push_back({"method", "spec.not-a-choice", {sweep.method, methodNames()}});
     if (sweep.repeats > 1 && std::ranges::find(sweep.vary, "seed", &Dimension::path) != sweep.vary.end())
         problems.push_back({"repeats", "search.repeats-of-seeds", {}});
     if (sweep.method == "sobol" && sweep.vary.size() > kSobolDimensions)

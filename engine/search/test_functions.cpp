@@ -4,7 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <numbers>
 
 namespace lockstep {
@@ -66,18 +68,10 @@ TestFunction numeric(std::string_view name, const std::vector<NumberRange>& rang
     return function;
 }
 
-// By commas, without spaces around.
-std::vector<std::string> fieldsOf(std::string_view line) {
-    std::vector<std::string> fields;
-    for (;;) {
-        const auto comma = line.find(',');
-        std::string_view field = line.substr(0, comma);
-        const auto first = field.find_first_not_of(" \t\r");
-        field = first == field.npos ? "" : field.substr(first, field.find_last_not_of(" \t\r") - first + 1);
-        fields.emplace_back(field);
-        if (comma == line.npos) return fields;
-        line.remove_prefix(comma + 1);
-    }
+void trim(std::string& cell) {
+    constexpr const char* kBlanks = " \t\r";
+    cell.erase(std::min(cell.find_last_not_of(kBlanks) + 1, cell.size()));
+    cell.erase(0, std::min(cell.find_first_not_of(kBlanks), cell.size()));
 }
 
 struct Table {
@@ -85,21 +79,13 @@ struct Table {
     std::vector<std::vector<std::string>> rows;
 };
 
-Result<Table> tableIn(std::string_view csv, const std::string& fileName) {
-    Table table;
-    for (std::size_t line = 1; !csv.empty(); ++line) {
-        const auto end = csv.find('\n');
-        auto fields = fieldsOf(csv.substr(0, end));
-        csv.remove_prefix(end == csv.npos ? csv.size() : end + 1);
-        if (fields == std::vector<std::string>{""}) continue;
-        if (table.header.empty()) table.header = std::move(fields);
-        else if (fields.size() == table.header.size()) table.rows.push_back(std::move(fields));
-        else
-            return Problem{fileName,
-                           "search.table",
-                           {std::to_string(line), std::to_string(fields.size()), std::to_string(table.header.size())}};
-    }
-    if (table.header.size() < 2 || table.rows.empty()) return Problem{fileName, "search.table-empty", {}};
+std::size_t lineOf(std::size_t row) { return row + 2; }  // behind the names
+
+Result<Table> tableIn(std::vector<std::vector<std::string>> rows, const std::string& fileName) {
+    for (auto& row : rows) std::ranges::for_each(row, trim);
+    if (rows.size() < 2 || rows.front().size() < 2) return Problem{fileName, "search.table-empty", {}};
+    Table table{.header = std::move(rows.front()), .rows = {}};
+    table.rows.assign(std::make_move_iterator(rows.begin() + 1), std::make_move_iterator(rows.end()));
     return table;
 }
 
@@ -139,6 +125,26 @@ double lossIn(const Table& table, const Cell& cell) {
     return kNoLoss;
 }
 
+// Two numbers are the same however they are written.
+std::vector<ParamValue> settingsIn(const std::vector<std::string>& row) {
+    std::vector<ParamValue> settings;
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+        const auto number = numberWritten(row[i]);
+        settings.push_back(number ? ParamValue(*number) : ParamValue(row[i]));
+    }
+    return settings;
+}
+
+std::optional<Problem> problemOfTwins(const Table& table, const std::string& fileName) {
+    std::map<std::vector<ParamValue>, std::size_t> lines;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const auto [twin, isNew] = lines.emplace(settingsIn(table.rows[i]), lineOf(i));
+        if (!isNew)
+            return Problem{fileName, "search.table-twice", {std::to_string(twin->second), std::to_string(lineOf(i))}};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<TestFunction> testFunction(std::string_view name) {
@@ -147,10 +153,16 @@ std::optional<TestFunction> testFunction(std::string_view name) {
     return std::nullopt;
 }
 
-Result<TestFunction> tableFunction(std::string_view csv, const std::string& fileName) {
-    auto read = tableIn(csv, fileName);
+Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, const std::string& fileName) {
+    auto read = tableIn(std::move(rows), fileName);
     if (!read.ok()) return read.problems();
+    if (auto problem = problemOfTwins(read.value(), fileName)) return std::move(*problem);
     TestFunction function{fileName, {}, {}};
+    function.lossColumn = read.value().header.back();
+    for (std::size_t i = 0; i < read.value().rows.size(); ++i) {
+        if (!std::isfinite(numberWritten(read.value().rows[i].back()).value_or(kNoLoss)))
+            function.linesWithoutLoss.push_back(lineOf(i));
+    }
     for (std::size_t i = 0; i + 1 < read.value().header.size(); ++i)
         function.domain.push_back(columnOf(read.value(), i));
     function.loss = [table = std::move(read).value()](const Cell& cell) { return lossIn(table, cell); };

@@ -13,14 +13,18 @@ struct TestFunction {
     std::string name;
     std::vector<Dimension> domain;                 // where nothing else is varied
     std::function<double(const Cell& cell)> loss;  // not a number: the cell has none
+    // Lines of a table (its names are line 1) whose last column, `lossColumn`, is no finite number: they fail.
+    std::vector<std::size_t> linesWithoutLoss = {};
+    std::string lossColumn = {};
 };
 
 // "branin" of x1 and x2 (Dixon, Szegő, "Towards global optimisation 2", 1978; least 0.397887) and "hartmann6" of x1 to
 // x6 (the same; least -3.32237). nullopt: no function has this name.
 std::optional<TestFunction> testFunction(std::string_view name);
 
-// A table's rows are cells: its first line names settings, and its last column is the loss. Numbers count as such; a
-// cell without a row, or whose loss is no number, fails. Problems, at `fileName`: "search.table" (line, what is wrong).
-Result<TestFunction> tableFunction(std::string_view csv, const std::string& fileName);
+// A table's rows, each with as many columns, are cells: its first one names settings, and its last column is the loss.
+// Blanks around do not count, and numbers count as such; a cell without a row, or whose loss is no number, fails.
+// Problems, at `fileName`: "search.table-empty", "search.table-twice".
+Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, const std::string& fileName);
 
 }  // namespace lockstep

@@ -4,8 +4,11 @@
 #include "engine/core/utf8.h"
 #include "engine/data/sample.h"
 #include "engine/serve/samples.h"
+#include "engine/spec/data_known.h"
 #include "engine/train/asked_data.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/open_data.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -17,19 +20,45 @@ T madeOf(Result<T> result) {
     return std::move(result).value();
 }
 
-// Without a look at the spec's devices, which need not be there.
+const DatasetEntry& entryNamed(const std::string& id, const Environment& environment) {
+    const DatasetEntry* entry = environment.dataset(id);
+    if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {id, "see `lockstep datasets`"}});
+    return *entry;
+}
+
+// Without a look at the spec's devices, which need not be there. With their fingerprint, of before anything is held
+// out.
 DatasetSplits splitsOf(const TrialSpec& spec, const Environment& environment) {
-    const DatasetEntry* entry = environment.dataset(spec.dataset.id);
-    if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
-    const auto params = madeOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
-    auto splits = madeOf(entry->open(madeOf(dataPathOf(*entry, spec.dataPath)), params, {.trains = false}));
+    const DatasetEntry& entry = entryNamed(spec.dataset.id, environment);
+    const auto params = madeOf(ParamValues::from(entry.params, spec.dataset.params, "dataset"));
+    auto splits = madeOf(entry.open(madeOf(dataPathOf(entry, spec.dataPath)), params, {.trains = false}));
+    splits.fingerprint = fingerprintOf(splits);
     divideAsAsked(spec, splits);
     return splits;
 }
 
-const DatasetEntry& entryOf(const std::string& data, const Environment& environment) {
+// As its trial's row says, or a checkpoint.
+std::optional<DatasetInfo> knownOf(const AskedSamplesRequest& request) {
+    if (auto info = trainedOnFrom(request.trainedOn)) return info;
+    if (request.checkpoint.empty()) return std::nullopt;
+    const auto read = readCheckpointPosition(request.checkpoint);
+    return read.ok() ? read.value().trainedOn : std::nullopt;
+}
+
+// Of a path where nobody has said it, it is looked at.
+const DatasetEntry& entryOf(const std::string& dataset, const std::string& data, const Environment& environment) {
+    if (!dataset.empty()) return entryNamed(dataset, environment);
     const DatasetEntry* known = environment.dataset(data);
     return known ? *known : *madeOf(recogniseDataset(environment.datasets(), data));
+}
+
+// As `lockstep evaluate` reads it.
+TrialSpec specAsked(const TrialSpec& own, const std::string& dataset, const std::string& data,
+                    const DatasetInfo& trained, const Environment& environment) {
+    const bool isOwn = (data.empty() || data == dataName(own)) && (dataset.empty() || dataset == own.dataset.id);
+    if (isOwn) return specAskingAbout(own, entryNamed(own.dataset.id, environment), own.dataPath, trained);
+    const DatasetEntry& entry = entryOf(dataset, data, environment);
+    return specAskingAbout(own, entry, entry.id == data ? "" : data, trained);
 }
 
 // Its bytes as far as the model reads them.
@@ -52,11 +81,18 @@ AskedSamplesAnswer AskedSampleReader::read(const TrialSpec& spec, const AskedSam
     const std::size_t count = request.samples.size(), most = AskedSamplesRequest::kMost;
     if (count > most)
         throw ProblemError({"samples", "serve.too-many-samples", {std::to_string(count), std::to_string(most)}});
-    if (m_opened != Opened{spec, request.data, request.split, m_opened.samples} || !m_opened.samples)
-        open(spec, request, environment);
-    const DatasetInfo& info = m_opened.samples->info();
-    AskedSamplesAnswer answer{info.classes, {}};
-    Sample sample(*m_opened.samples);
+    const auto known = knownOf(request);
+    if (count == 0 && known) return {known->classes, {}};
+    Question question{
+        spec, request.data, request.split, request.dataset, request.fingerprint, request.trainedOn, request.checkpoint};
+    if (!m_opened || m_opened->question != question) open(std::move(question), known, environment);
+    AskedSamplesAnswer answer{m_opened->classes, {}, m_opened->changed};
+    if (!m_opened->samples) {
+        m_opened.reset();  // it may be put back: they are looked at again
+        return answer;
+    }
+    const DatasetInfo& info = m_opened->samples->info();
+    Sample sample(*m_opened->samples);
     for (const std::int64_t at : request.samples) {
         if (at < 0 || at >= info.count)
             throw ProblemError({"samples", "serve.no-sample", {std::to_string(at), std::to_string(info.count)}});
@@ -65,18 +101,21 @@ AskedSamplesAnswer AskedSampleReader::read(const TrialSpec& spec, const AskedSam
     return answer;
 }
 
-void AskedSampleReader::open(const TrialSpec& spec, const AskedSamplesRequest& request,
+void AskedSampleReader::open(Question question, const std::optional<DatasetInfo>& known,
                              const Environment& environment) {
-    m_opened = {};
-    const std::string own = dataName(spec);
-    DatasetSplits splits = splitsOf(spec, environment);
-    const DatasetInfo trained = splits.train->info();
-    if (!request.data.empty() && request.data != own) {
-        const DatasetEntry& entry = entryOf(request.data, environment);
-        const std::filesystem::path path = entry.id == request.data ? "" : request.data;
-        splits = splitsOf(specAskingAbout(spec, entry, path, trained), environment);
-    }
-    m_opened = {spec, request.data, request.split, madeOf(asAsked(splits, askedSplit(request.split), trained))};
+    m_opened.reset();
+    const TrialSpec& own = question.spec;
+    const auto ownSplits = known ? std::nullopt : std::optional(splitsOf(own, environment));
+    const DatasetInfo trained = known ? *known : ownSplits->train->info();
+    const TrialSpec asked = specAsked(own, question.dataset, question.data, trained, environment);
+    const bool isOwn = asked.dataset.id == own.dataset.id && asked.dataPath == own.dataPath;
+    const DatasetSplits splits = isOwn && ownSplits ? *ownSplits : splitsOf(asked, environment);
+    Opened opened{std::move(question), {}, trained.classes};
+    const auto then = fingerprintIn(opened.question.fingerprint);
+    if (then && splits.fingerprint) opened.changed = changedSplits(*then, *splits.fingerprint, opened.question.split);
+    if (opened.changed.empty())
+        opened.samples = madeOf(asAsked(splits, askedSplit(opened.question.split), trained, dataName(asked)));
+    m_opened = std::move(opened);
 }
 
 }  // namespace lockstep

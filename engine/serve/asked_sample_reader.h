@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,20 +15,27 @@ namespace lockstep {
 // once. One thread.
 class AskedSampleReader {
 public:
-    // Throws ProblemError: "serve.no-sample", "serve.too-many-samples" beyond AskedSamplesRequest::kMost, and what
-    // `lockstep evaluate` says of such data.
+    // Whoever asks about no sample wants the classes, and where they are known no data are opened. Throws ProblemError:
+    // "serve.no-sample", "serve.too-many-samples" beyond AskedSamplesRequest::kMost, and what `lockstep evaluate` says
+    // of such data.
     AskedSamplesAnswer read(const TrialSpec& spec, const AskedSamplesRequest& request, const Environment& environment);
 
 private:
-    struct Opened {
+    // What was asked, but for the samples.
+    struct Question {
         TrialSpec spec;
-        std::string data, split;
-        std::shared_ptr<const Dataset> samples = nullptr;
-        bool operator==(const Opened&) const = default;
+        std::string data, split, dataset, fingerprint, trainedOn, checkpoint;
+        bool operator==(const Question&) const = default;
     };
-    void open(const TrialSpec& spec, const AskedSamplesRequest& request, const Environment& environment);
+    struct Opened {
+        Question question = {};
+        std::vector<std::string> changed = {};  // then there are no samples
+        std::vector<std::string> classes = {};  // that the model knows
+        std::shared_ptr<const Dataset> samples = nullptr;
+    };
+    void open(Question question, const std::optional<DatasetInfo>& known, const Environment& environment);
 
-    Opened m_opened;
+    std::optional<Opened> m_opened;
 };
 
 }  // namespace lockstep

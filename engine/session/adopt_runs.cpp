@@ -11,6 +11,7 @@
 #include "engine/session/run_log.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -94,6 +95,7 @@ private:
         if (m_newest->bestAccuracy >= 0) m_trial.bestAccuracy = m_newest->bestAccuracy;
         m_trial.lowestLoss = m_newest->lowestLoss;
         m_trial.seconds = m_newest->trainSeconds;
+        m_trial.known = knownBy(*m_newest);
     }
 
     void readSpec() {

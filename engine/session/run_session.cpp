@@ -1,5 +1,7 @@
 #include "engine/session/run_session.h"
 
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "engine/spec/devices.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/shares.h"
+#include "engine/train/trained_on.h"
 #include "engine/train/weights.h"
 
 namespace lockstep {
@@ -119,6 +122,7 @@ private:
         const TrialRow row = *query->find(m_trial);
         m_state = runStateFrom(row.state).value_or(RunState::Crashed);
         if (m_request.resume) {
+            requireAttempt(row.attempts + 1);
             claimForResume(*query, row.attempts > 0);
             m_firstEvent = query->lastEvent(m_trial) + 1;
         } else {
@@ -139,6 +143,13 @@ private:
         };
         if (lasting(own.value()) == lasting(m_spec)) return;
         throw ProblemError({m_places.run(m_trial).string(), "run.folder-of-another", {std::to_string(m_trial)}});
+    }
+
+    void requireAttempt(std::int64_t next) const {
+        const std::int64_t asked = m_request.attempt.value_or(next);
+        if (asked == next) return;
+        throw ProblemError(
+            {"", "run.other-attempt", {std::to_string(m_trial), std::to_string(next), std::to_string(asked)}});
     }
 
     // Its lease was free, so nobody runs it, whatever its row says. Between the two states of a new attempt it is
@@ -211,20 +222,28 @@ private:
 
     // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or
     // is all there is.
-    std::optional<Checkpoint> newestCheckpoint() const {
+    std::optional<Checkpoint> newestCheckpoint() {
         const fs::path last = checkpoints() / checkpointName(kLast);
         std::optional<Checkpoint> newest;
-        if (fs::exists(last)) newest = required(readCheckpoint(last));
-        std::optional<fs::path> further;
-        for (std::int64_t step = newest ? newest->step : -1; const auto& each : checkpointsIn(checkpoints())) {
+        if (fs::exists(last)) newest = usable(readCheckpoint(last));
+        std::multimap<std::int64_t, fs::path, std::greater<>> further;  // by their steps
+        for (const auto& each : checkpointsIn(checkpoints())) {
             const fs::path file = checkpoints() / checkpointName(each.role);
-            if (newest && fs::last_write_time(file) <= fs::last_write_time(last)) continue;
-            const std::int64_t reached = required(readCheckpointPosition(file)).step;
-            if (reached <= step) continue;
-            further = file;
-            step = reached;
+            if (file == last || (newest && fs::last_write_time(file) <= fs::last_write_time(last))) continue;
+            const auto position = usable(readCheckpointPosition(file));
+            if (position && (!newest || position->step > newest->step)) further.emplace(position->step, file);
         }
-        return further ? required(readCheckpoint(*further)) : std::move(newest);
+        for (const auto& [step, file] : further)
+            if (auto whole = usable(readCheckpoint(file))) return whole;
+        return newest;
+    }
+
+    // Empty: it is damaged, and the trial may go on without it.
+    std::optional<Checkpoint> usable(Result<Checkpoint> read) {
+        if (read.ok() || !m_request.mayStartAgain) return required(std::move(read));
+        const Problem& damage = read.problems().front();
+        m_control.note({damage.field, "run.damaged-checkpoint", {std::to_string(m_trial)}});
+        return std::nullopt;
     }
 
     // CPUs are shared by nature; a GPU belongs to one run at a time, however many of its ranks use it.
@@ -244,6 +263,7 @@ private:
     void beginAttempt() {
         if (m_request.resume) advance(RunSignal::Attempt);
         m_attempt = m_store->beginAttempt(m_trial, m_checkpoint ? m_checkpoint->step : 0);
+        m_store->setKnown(m_trial, {trainedOnText(m_data->train->info()), m_data->fingerprint});
         if (m_request.resume) advance(RunSignal::Prepare);
     }
 

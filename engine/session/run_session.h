@@ -22,7 +22,10 @@ struct SessionRequest {
     // A rank hangs and its thread cannot be ended: history, socket and sinks are in order, and the process should end.
     std::function<void(const RunFailed& failure)> onStuck = {};
     ChangedData changedData = ChangedData::Refuse;  // of a trial that is resumed
-    bool mayStartAgain = false;                     // likewise: from its first step, where its checkpoints are gone
+    // Likewise: where checkpoints are gone or damaged, from what is left of them, or from its first step.
+    bool mayStartAgain = false;
+    // Likewise: the number that this attempt must come to have. Whoever was late finds that another has gone on.
+    std::optional<std::int64_t> attempt = {};
 };
 struct SessionResult {
     RunResult run;
@@ -34,7 +37,8 @@ struct SessionResult {
 // From the first event on every failure is a RunFailed event and a Failed result, and the row ends in a final state.
 // Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
 // "run.not-queued", "run.no-checkpoint" (they are gone; a trial that never wrote one starts again, and says so),
-// "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it), of compareData().
+// "run.not-resumable", "run.other-attempt", "run.folder-of-another" (another trial of that number wrote it), of
+// compareData().
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
 }  // namespace lockstep

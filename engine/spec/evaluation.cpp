@@ -5,6 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/spec/data_known.h"
+#include "engine/spec/trial_spec.h"
+
 namespace lockstep {
 
 namespace {
@@ -15,7 +18,33 @@ double share(std::int64_t part, std::int64_t whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kUndefined;
 }
 
+// Of these data, and of which is known what they were.
+const Evaluation* newestOf(const std::string& dataset, const std::string& data,
+                           std::span<const Evaluation> newestFirst) {
+    const auto found = std::ranges::find_if(newestFirst, [&](const Evaluation& each) {
+        return each.fingerprint && each.dataset == dataset && each.data == data;
+    });
+    return found == newestFirst.end() ? nullptr : &*found;
+}
+
 }  // namespace
+
+const Evaluation* changedSince(const Evaluation& evaluation, std::span<const Evaluation> newestFirst) {
+    const Evaluation* newest = newestOf(evaluation.dataset, evaluation.data, newestFirst);
+    if (!evaluation.fingerprint || !newest || newest->id <= evaluation.id) return nullptr;
+    return changedSplits(*evaluation.fingerprint, *newest->fingerprint, evaluation.split).empty() ? nullptr : newest;
+}
+
+const Evaluation* changedSinceTraining(const std::optional<DataFingerprint>& trained, const TrialSpec& spec,
+                                       std::span<const Evaluation> newestFirst) {
+    const Evaluation* newest = newestOf(spec.dataset.id, dataName(spec), newestFirst);
+    return !trained || !newest || changedSplits(*trained, *newest->fingerprint).empty() ? nullptr : newest;
+}
+
+bool askedOthers(const Evaluation& evaluation, const std::optional<DataFingerprint>& trained, const TrialSpec& spec) {
+    return trained && newestOf(spec.dataset.id, dataName(spec), {&evaluation, 1}) &&
+           !changedSplits(*trained, *evaluation.fingerprint, evaluation.split).empty();
+}
 
 ConfusionMatrix::ConfusionMatrix(std::int64_t classes)
     : m_classes(classes), m_counts(static_cast<std::size_t>(classes * classes)) {}

@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/data_fingerprint.h"
 #include "engine/core/result.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
+
+struct TrialSpec;
 
 // What a classifier says of one sample: its likeliest classes, the likeliest first, equal ones in their order; fewer
 // than five of a model of fewer, -1 behind them. Probabilities are the softmax of the logits.
@@ -39,7 +42,19 @@ struct Evaluation {
     double loss = 0, accuracy = 0, accuracy5 = -1;  // accuracy5 < 0: not counted
     EvalCounts counts;                              // of no classes: not counted
     std::vector<LabelledAnswer> answers = {};       // by sample
+    // Of the whole dataset as it was then; empty: of before it was kept, or it cannot be told.
+    std::optional<DataFingerprint> fingerprint = {};
 };
+
+// Of evaluations, newest first: the newest of the same data, where the samples that `evaluation` was asked about were
+// others by then. Null: they were the same, or nobody knows.
+const Evaluation* changedSince(const Evaluation& evaluation, std::span<const Evaluation> newestFirst);
+// Likewise since a training on `trained`, the fingerprint of the data of `spec`: of any of its samples.
+const Evaluation* changedSinceTraining(const std::optional<DataFingerprint>& trained, const TrialSpec& spec,
+                                       std::span<const Evaluation> newestFirst);
+// Whether this one was asked about other samples of the data of `spec` than that training had. False also where nobody
+// knows.
+bool askedOthers(const Evaluation& evaluation, const std::optional<DataFingerprint>& trained, const TrialSpec& spec);
 
 // Of models with more classes nothing is counted class by class.
 constexpr std::int64_t kMostCountedClasses = 1000;

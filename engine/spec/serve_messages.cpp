@@ -79,7 +79,9 @@ static void fields(auto& v, auto& e, const SamplesAnswer*) {
     v("skipped", e.skipped), v("samples", e.samples);
 }
 static void fields(auto& v, auto& e, const AskedAbout*) { v("image", e.image), v("text", e.text); }
-static void fields(auto& v, auto& e, const AskedSamplesAnswer*) { v("classes", e.classes), v("samples", e.samples); }
+static void fields(auto& v, auto& e, const AskedSamplesAnswer*) {
+    v("classes", e.classes), v("samples", e.samples), v.optional("changed", e.changed);
+}
 
 static void fields(auto& v, auto& e, const ValidateAnswer*) { v("problems", e.problems); }
 static void fields(auto& v, auto& e, const PlannedLayer*) {
@@ -107,6 +109,8 @@ static void fields(auto& v, auto& e, const PlanRequest*) { v("spec", e.spec); }
 static void fields(auto& v, auto& e, const SamplesRequest*) { v("spec", e.spec), v("count", e.count); }
 static void fields(auto& v, auto& e, const AskedSamplesRequest*) {
     v("spec", e.spec), v("data", e.data), v("split", e.split), v("samples", e.samples);
+    v.optional("dataset", e.dataset), v.optional("fingerprint", e.fingerprint);
+    v.optional("trained_on", e.trainedOn), v.optional("checkpoint", e.checkpoint);
 }
 static void fields(auto& v, auto& e, const ScheduleRequest*) {
     v("spec", e.spec), v("points", e.points), v("steps_per_epoch", e.stepsPerEpoch);

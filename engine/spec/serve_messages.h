@@ -118,8 +118,9 @@ struct AskedAbout {
     std::string text;
 };
 struct AskedSamplesAnswer {
-    std::vector<std::string> classes;  // that the model knows
-    std::vector<AskedAbout> samples;   // in the order of the question
+    std::vector<std::string> classes;       // that the model knows
+    std::vector<AskedAbout> samples;        // in the order of the question; none of data that have changed
+    std::vector<std::string> changed = {};  // of the samples asked about, which have changed: see changedSplits()
 };
 
 // ---- About a spec --------------------------------------------------------------------------------------------------
@@ -206,10 +207,14 @@ struct AskedSamplesRequest {
     static constexpr std::size_t kMost = 500;
     using Answer = AskedSamplesAnswer;
     JsonText spec;
-    // As an Evaluation has them; no data: the spec's own. Of a path it is looked at which dataset lies there: what
-    // `lockstep evaluate --dataset` said of it is not kept.
+    // As an Evaluation has them; no data: the spec's own.
     std::string data, split = "test";
     std::vector<std::int64_t> samples;
+    std::string dataset = {};      // likewise; empty: it is looked at which dataset lies there
+    std::string fingerprint = {};  // fingerprintText() of the evaluation's data; empty: nobody knows what they were
+    // What the model was trained on: DataKnown::trainedOn, or the file of a checkpoint that may say it; the spec's own
+    // data tell where neither does.
+    std::string trainedOn = {}, checkpoint = {};
 };
 // The learning rate over the epochs. Without data: the steps only decide how finely a warm-up is cut.
 struct ScheduleRequest {

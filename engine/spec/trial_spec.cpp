@@ -100,7 +100,14 @@ std::string dumped(const TrialSpec& spec, int indent) {
 
 }  // namespace
 
-std::string dataName(const TrialSpec& spec) { return spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string(); }
+std::string dataName(const TrialSpec& spec) {
+    return spec.dataPath.empty() ? spec.dataset.id : withoutLastSlash(spec.dataPath.string());
+}
+
+std::string withoutLastSlash(std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+}
 
 std::string dataText(const std::string& dataset, const std::string& name) {
     return dataset.empty() || dataset == name ? name : dataset + ' ' + name;

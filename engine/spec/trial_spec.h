@@ -67,6 +67,8 @@ struct TrialSpec {
     bool operator==(const TrialSpec&) const = default;
 };
 std::string dataName(const TrialSpec& spec);  // its path, or its dataset where that has its usual place
+// One name for one folder, whether or not a slash ends it: of a path, or of what dataName() gave once.
+std::string withoutLastSlash(std::string path);
 // For people, of a dataset's id and such a name: "image-folder /data/photos", "fashion-mnist"; of no id the name alone.
 std::string dataText(const std::string& dataset, const std::string& name);
 

@@ -36,7 +36,8 @@ std::string listed(const std::vector<std::string>& names) {
     return names.size() > kMost ? list + ", …" : list;
 }
 
-Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vector<std::string>& to) {
+Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vector<std::string>& to,
+                          const std::string& name) {
     ClassMap map(from.size());
     std::vector<std::string> unknown;
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -47,7 +48,7 @@ Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vecto
     if (unknown.empty()) return map;
     const bool mayBeNumbers = unknown.size() == from.size() && from.size() <= to.size();
     if (auto numbered = mayBeNumbers ? byNumbers(from) : std::nullopt) return std::move(*numbered);
-    return Problem{"data",
+    return Problem{name,
                    "evaluate.other-classes",
                    {std::to_string(unknown.size()), listed(unknown), std::to_string(to.size()), listed(to)}};
 }
@@ -112,8 +113,8 @@ AskedSplit askedSplit(std::string_view name) {
     return name == "all" ? AskedSplit::All : AskedSplit::Test;
 }
 
-Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split,
-                                               const DatasetInfo& trained) {
+Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split, const DatasetInfo& trained,
+                                               const std::string& name) {
     std::vector<std::shared_ptr<const Dataset>> parts;
     const auto asksFor = [split](AskedSplit each) { return split == each || split == AskedSplit::All; };
     if (asksFor(AskedSplit::Train)) parts.push_back(data.train);
@@ -122,8 +123,8 @@ Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedS
     if (parts.empty()) return Problem{"--split", "evaluate.no-validation", {}};
     const DatasetInfo& info = parts.front()->info();
     if (info.fields != trained.fields)
-        return Problem{"data", "evaluate.other-fields", {text(info.fields), text(trained.fields)}};
-    auto classes = classMap(info.classes, trained.classes);
+        return Problem{name, "evaluate.other-fields", {text(info.fields), text(trained.fields)}};
+    auto classes = classMap(info.classes, trained.classes, name);
     if (!classes.ok()) return classes.problems();
     const bool stands = isUnchanged(classes.value());
     return std::shared_ptr<const Dataset>(
@@ -149,9 +150,9 @@ std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, con
 
 TrialSpec specAskingAbout(TrialSpec spec, const DatasetEntry& entry, const std::filesystem::path& path,
                           const DatasetInfo& trained) {
-    const std::filesystem::path before = spec.dataPath;
+    const std::string before = withoutLastSlash(spec.dataPath.string());
     spec.dataPath = path.empty() ? path : std::filesystem::absolute(path);
-    const bool isOwn = entry.id == spec.dataset.id && spec.dataPath == before;
+    const bool isOwn = entry.id == spec.dataset.id && withoutLastSlash(spec.dataPath.string()) == before;
     if (entry.id != spec.dataset.id) spec.dataset = {entry.id, {}};
     if (!isOwn) spec.validationShare = 0;
     for (auto& [name, value] : paramsAsTrained(entry, trained)) spec.dataset.params[name] = value;

@@ -15,8 +15,9 @@ AskedSplit askedSplit(std::string_view name);  // "test", "validation", "train",
 // A split as a model reads it that was trained on `trained`: labels are its classes, found by their names, and pixels
 // are normalised as in training. Classes of which no name is known, and which are called 0, 1, 2…, are taken by these
 // numbers. Problems: "evaluate.other-fields" (sizes, kinds), "evaluate.other-classes" (those that the model does not
-// know).
-Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split, const DatasetInfo& trained);
+// know); both with the name of the data, for example their path, as field.
+Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split, const DatasetInfo& trained,
+                                               const std::string& name = "data");
 
 // Settings that let another source of data give what `trained` had, as far as it has such settings: sizes and colour of
 // images, the length of texts.

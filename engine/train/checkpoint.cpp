@@ -1,12 +1,11 @@
 #include "engine/train/checkpoint.h"
 
-#include <charconv>
-#include <cinttypes>
 #include <cmath>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
+#include "engine/spec/data_known.h"
+#include "engine/spec/json_fields.h"
 #include "engine/train/safetensors.h"
 #include "engine/train/trained_on.h"
 
@@ -16,15 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Another kind of number than this one would be compared with is as good as none.
-constexpr int kFingerprintVersion = 1;
 constexpr const char* kTrainedOn = "trained_on";
-
-Json toJson(const SplitFingerprint& split) {
-    char content[24];
-    std::snprintf(content, sizeof content, "%016" PRIx64, split.content);
-    return {{"samples", split.samples}, {"content", content}};
-}
 
 std::string positionOf(const Checkpoint& checkpoint) {
     Json position{{"trial", checkpoint.trial},
@@ -39,13 +30,7 @@ std::string positionOf(const Checkpoint& checkpoint) {
     if (checkpoint.lowestLoss) position["lowest_loss"] = *checkpoint.lowestLoss;
     if (checkpoint.score)
         position["score"] = {{"metric", checkpoint.score->metric}, {"value", checkpoint.score->value}};
-    if (checkpoint.data) {
-        position["data"] = {{"version", kFingerprintVersion},
-                            {"train", toJson(checkpoint.data->train)},
-                            {"test", toJson(checkpoint.data->test)}};
-        if (checkpoint.data->validation.samples > 0)
-            position["data"]["validation"] = toJson(checkpoint.data->validation);
-    }
+    if (checkpoint.data) position["data"] = Json::parse(fingerprintText(*checkpoint.data));
     return position.dump();
 }
 
@@ -79,12 +64,11 @@ public:
 
     std::optional<DataFingerprint> fingerprint(const char* key) const {
         if (!has(key)) return std::nullopt;
-        const Json& data = at(key);
-        if (!data.is_object() || !data.contains("version")) bad(key);
-        if (data["version"] != kFingerprintVersion) return std::nullopt;
-        DataFingerprint all{split(data, "train", key), split(data, "test", key)};
-        if (data.contains("validation")) all.validation = split(data, "validation", key);
-        return all;
+        try {
+            return fingerprintFrom(at(key));
+        } catch (const BadJsonField&) {
+            bad(key);
+        }
     }
 
 private:
@@ -99,19 +83,6 @@ private:
     std::int64_t count(const Json& value, const char* key) const {
         if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) bad(key);
         return value.get<std::int64_t>();
-    }
-    SplitFingerprint split(const Json& data, const char* name, const char* key) const {
-        const Json split = data.value(name, Json::object());
-        if (!split.is_object() || !split.contains("samples") || !split.contains("content")) bad(key);
-        return {count(split["samples"], key), bits(split["content"], key)};
-    }
-    std::uint64_t bits(const Json& value, const char* key) const {
-        if (!value.is_string()) bad(key);
-        const auto& text = value.get_ref<const std::string&>();
-        std::uint64_t bits = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
-        if (error != std::errc() || end != text.data() + text.size()) bad(key);
-        return bits;
     }
     double number(const Json& value, const char* key) const {
         if (!value.is_number() || !std::isfinite(value.get<double>())) bad(key);

@@ -1,9 +1,37 @@
 #include "engine/train/rate_range.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace lockstep {
+
+namespace {
+
+std::string rangeEndText(double rate) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2g", rate);
+    return text.data();
+}
+
+// Written so that what is no number is none.
+bool isRate(double value) { return value >= RateRange::kLeast && value <= RateRange::kMost; }
+
+Problem outside(const char* field, double value) {
+    return {
+        field, "rate.outside", {rangeEndText(value), rangeEndText(RateRange::kLeast), rangeEndText(RateRange::kMost)}};
+}
+
+}  // namespace
+
+std::optional<Problem> problemOf(const RateRange& range) {
+    if (!isRate(range.from)) return outside("--from", range.from);
+    if (!isRate(range.to)) return outside("--to", range.to);
+    if (range.from >= range.to)
+        return Problem{"--to", "rate.range", {rangeEndText(range.from), rangeEndText(range.to)}};
+    return std::nullopt;
+}
 
 double RateRange::at(std::int64_t update) const {
     return from * std::pow(to / from, static_cast<double>(update) / static_cast<double>(steps - 1));

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/core/result.h"
+
 namespace lockstep {
 
 // The learning-rate range test (Smith, "Cyclical Learning Rates for Training Neural Networks", WACV 2017): one run
@@ -11,10 +13,15 @@ namespace lockstep {
 
 // Rates that grow by the same factor from one update to the next.
 struct RateRange {
+    static constexpr double kLeast = 1e-12, kMost = 1e6;  // of both ends
     double from = 1e-6, to = 10;
     std::int64_t steps = 100;              // at least 2
     double at(std::int64_t update) const;  // from 0; beyond the last it goes on growing
 };
+
+// Why no run can have these rates: "rate.outside" of an end that is none, "rate.range" where they would not grow. The
+// fields are the options, "--from" and "--to".
+std::optional<Problem> problemOf(const RateRange& range);
 
 struct RatePoint {
     double rate = 0, loss = 0, smoothed = 0;

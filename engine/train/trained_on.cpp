@@ -97,6 +97,11 @@ std::optional<DatasetInfo> trainedOnFrom(const std::string& text) {
     return info;
 }
 
+DataKnown knownBy(const Checkpoint& checkpoint) {
+    if (!checkpoint.trainedOn) return {};
+    return {trainedOnText(*checkpoint.trainedOn), checkpoint.data};
+}
+
 Result<DatasetInfo> trainedOn(const Checkpoint& checkpoint, const ResolvedSpec& resolved) {
     if (checkpoint.trainedOn) return *checkpoint.trainedOn;
     const auto data = openData(resolved);

@@ -4,6 +4,7 @@
 
 #include "engine/core/result.h"
 #include "engine/data/dataset.h"
+#include "engine/spec/data_known.h"
 
 namespace lockstep {
 
@@ -17,6 +18,9 @@ std::string trainedOnText(const DatasetInfo& train);
 // three extents, a label is one i32, and no field has more than 2^28 elements. Nothing larger than 32 times the text is
 // allocated.
 std::optional<DatasetInfo> trainedOnFrom(const std::string& text);
+
+// What a checkpoint says of its data, to be kept elsewhere; empty: it is from before it said anything.
+DataKnown knownBy(const Checkpoint& checkpoint);
 
 // What a model knows of the data it was trained on: as its checkpoint says, or, of one from before it did, as the data
 // of its spec say. Problems: those of openData().

@@ -55,7 +55,8 @@ public:
 
     RunResult run() {
         if (m_data.validation) {  // said before hours of training
-            if (const auto test = asAsked(m_data, AskedSplit::Test, m_data.train->info()); !test.ok())
+            if (const auto test = asAsked(m_data, AskedSplit::Test, m_data.train->info(), dataName(m_resolved.spec));
+                !test.ok())
                 throw ProblemError(test.problems().front());
         }
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
@@ -107,7 +108,7 @@ private:
     void judge(RunFinished& end) {
         const Checkpoint chosen = chosenModel();
         const DatasetInfo& train = m_data.train->info();
-        const auto test = asAsked(m_data, AskedSplit::Test, train);
+        const auto test = asAsked(m_data, AskedSplit::Test, train, dataName(m_resolved.spec));
         if (!test.ok()) throw ProblemError(test.problems().front());
         EvaluateResult result = evaluate({.resolved = m_resolved,
                                           .checkpoint = chosen,

@@ -8,6 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/core/utc_time.h"
 #include "engine/core/whole_number.h"
+#include "engine/history/queue_query.h"
 #include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
 #include "engine/spec/kept_checkpoints.h"
@@ -120,9 +121,15 @@ std::vector<DiskFile> checkpointsToFree(const TrialWeight& trial, const StaysKep
     return files;
 }
 
+bool wantsRung(const TrialWeight& trial, const FreeRequest& request) {
+    return trial.atRungOf > 0 && request.keep && !request.keep->newest && !trial.newest.empty();
+}
+
 std::vector<DiskFile> filesToFree(const TrialWeight& trial, const FreeRequest& request) {
     std::vector<DiskFile> files;
-    if (request.keep) files = checkpointsToFree(trial, *request.keep);
+    StaysKept keep = request.keep.value_or(StaysKept{});
+    if (wantsRung(trial, request) && !request.atRungs) keep.newest = true;
+    if (request.keep) files = checkpointsToFree(trial, keep);
     for (const DiskFile& each : trial.run.files)
         if (request.traces && each.path.starts_with(kTraceFolder) && !each.isFolder) files.push_back(each);
     return files;
@@ -138,6 +145,13 @@ bool isOldEnough(std::time_t since, const FreeRequest& request, std::time_t now)
     return request.olderThan <= 0 || now - since >= request.olderThan;
 }
 
+void noteRung(const TrialWeight& trial, std::vector<AtRungs>& sweeps) {
+    const auto known = std::ranges::find(sweeps, trial.atRungOf, &AtRungs::sweep);
+    AtRungs& sweep = known != sweeps.end() ? *known : sweeps.emplace_back(AtRungs{.sweep = trial.atRungOf});
+    sweep.trials.push_back(trial.run.trial);
+    sweep.epochs += trial.epoch;
+}
+
 void planTrials(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
     const FreeRequest& request = plan.request;
     if (!request.keep && !request.traces) return;
@@ -147,10 +161,14 @@ void planTrials(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
             plan.spared.push_back(each.run.trial);
             continue;
         }
-        auto files = isOldEnough(each.ended, request, now) ? filesToFree(each, request) : std::vector<DiskFile>();
+        if (!isOldEnough(each.ended, request, now)) continue;
+        if (wantsRung(each, request)) noteRung(each, plan.atRungs);
+        auto files = filesToFree(each, request);
         if (!files.empty()) plan.items.push_back({FreeItem::Kind::Trial, each.run.trial, std::move(files)});
     }
     std::ranges::sort(plan.spared);
+    std::ranges::sort(plan.atRungs, {}, &AtRungs::sweep);
+    for (AtRungs& each : plan.atRungs) std::ranges::sort(each.trials);
 }
 
 bool mayGo(const OrphanWeight& orphan, const FreeRequest& request, std::time_t now) {
@@ -258,7 +276,7 @@ std::size_t lostTrials(const FreePlan& plan) {
 }
 
 FreePlan planFreeing(const DiskWeight& weight, const FreeRequest& request, std::time_t now) {
-    FreePlan plan{request, {}, 0, {}, {}};
+    FreePlan plan{.request = request};
     planTrials(weight, now, plan);
     planOrphans(weight, now, plan);
     if (request.caches && !weight.datasets.empty())
@@ -276,9 +294,12 @@ DiskWeight DiskService::weigh() {
     const Places& places = m_trials.places();
     std::set<std::int64_t> known;
     try {
+        const auto paused = QueueQuery(m_trials.query()).pausedAtRungs();
+        std::set<std::int64_t> queued;
+        for (const QueueEntry& each : QueueQuery(m_trials.query()).entries()) queued.insert(each.trial);
         for (const bool deleted : {false, true}) {
             for (const TrialRow& row : m_trials.list({.deleted = deleted})) {
-                weight.trials.push_back(weighTrial(row));
+                weight.trials.push_back(weighTrial(row, queued.contains(row.id), paused));
                 known.insert(row.id);
             }
         }
@@ -302,8 +323,19 @@ DiskWeight DiskService::weigh() {
     return weight;
 }
 
-TrialWeight DiskService::weighTrial(const TrialRow& row) {
+// As it is now, under its lease.
+TrialWeight DiskService::weighAgain(const TrialRow& row) {
+    const QueueQuery queue(m_trials.query());
+    const auto entries = queue.entries();
+    const bool isQueued = std::ranges::find(entries, row.id, &QueueEntry::trial) != entries.end();
+    return weighTrial(row, isQueued, queue.pausedAtRungs(row.id));
+}
+
+TrialWeight DiskService::weighTrial(const TrialRow& row, bool isQueued, const PausedAtRungs& paused) {
     TrialWeight trial;
+    trial.isQueued = isQueued;
+    if (const auto rung = paused.find(row.id); rung != paused.end()) trial.atRungOf = rung->second;
+    trial.epoch = row.epoch;
     trial.run = weighRun(m_trials.places(), row.id);
     trial.state = runStateFrom(row.state).value_or(RunState::Queued);
     trial.isHeld = Lease::isHeld(m_trials.places().lease(row.id));
@@ -343,8 +375,9 @@ void DiskService::freeTrial(const FreeItem& item, const FreePlan& plan, Freed& f
         const auto row = m_trials.query().find(item.trial);
         const auto state = row ? runStateFrom(row->state) : std::nullopt;
         if (!state || *state == RunState::Queued) return freed.spared.push_back(item.trial);
-        const auto files = stillPlanned(item.files, filesToFree(weighTrial(*row), plan.request));
-        if (files.empty()) return freed.spared.push_back(item.trial);
+        const TrialWeight now = weighAgain(*row);
+        const auto files = stillPlanned(item.files, filesToFree(now, plan.request));
+        if (now.isQueued || files.empty()) return freed.spared.push_back(item.trial);
         const bool needsMark =
             std::ranges::any_of(files, [](const DiskFile& each) { return checkpointAt(each).has_value(); });
         const bool isMarked = needsMark && mark(folder);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,11 +28,16 @@ struct TrialWeight {
     RunState state = RunState::Queued;  // as judged by its lease
     bool isHeld = false;                // an engine has it, whatever its state
     bool inTrash = false;
-    std::time_t ended = 0;  // or, of one that has not, was made
+    bool isQueued = false;  // it is to go on
+    // The sweep, which has not ended, at one of whose rungs it pauses; 0: none. It goes on from its newest checkpoint,
+    // if it is let go on.
+    std::int64_t atRungOf = 0;
+    std::int64_t epoch = 0;  // that it has come to
+    std::time_t ended = 0;   // or, of one that has not, was made
     std::string title, dataset, model;
     std::vector<std::int64_t> bestEpochs;  // of one that keeps epochs: the best first
     std::string newest;                    // the checkpoint that a resume goes on from, among the files
-    bool mayBeFreed() const { return isFinal(state) && !isHeld; }
+    bool mayBeFreed() const { return isFinal(state) && !isHeld && !isQueued; }
 };
 
 struct OrphanWeight {
@@ -71,6 +77,8 @@ struct FreeRequest {
     std::int64_t olderThan = 0;      // seconds since they ended, or an orphan changed
     std::vector<TrialRange> trials;  // of trials: these alone; empty: all
     bool caches = false, orphans = false;
+    // Also the newest checkpoint of trials that pause at rungs of sweeps: one that is let go on trains anew.
+    bool atRungs = false;
     bool asksForAnything() const { return keep || traces || caches || orphans; }
 };
 
@@ -81,12 +89,20 @@ struct FreeItem {
     std::vector<DiskFile> files;  // below the trial's run folder, or the folder of caches
     bool holdsTrial = false;      // of an orphan
 };
+// A sweep, trials that pause at its rungs, and how many epochs they have trained in all.
+struct AtRungs {
+    std::int64_t sweep = 0;
+    std::vector<std::int64_t> trials = {};
+    std::int64_t epochs = 0;
+};
 struct FreePlan {
-    FreeRequest request;
-    std::vector<FreeItem> items;       // the heaviest first; nothing of what runs, is paused or queued
-    std::uint64_t bytes = 0;           // that would be given back
-    std::vector<std::int64_t> spared;  // trials that were asked for and have not ended
-    std::optional<Problem> refused;    // "disk.orphans-of-a-lost-history": the orphans are left out
+    FreeRequest request = {};
+    std::vector<FreeItem> items = {};       // the heaviest first; nothing of what runs, is paused or queued
+    std::uint64_t bytes = 0;                // that would be given back
+    std::vector<std::int64_t> spared = {};  // trials that were asked for and have not ended
+    // Whose newest checkpoint was asked for: it stays, unless the request says otherwise.
+    std::vector<AtRungs> atRungs = {};
+    std::optional<Problem> refused = {};  // "disk.orphans-of-a-lost-history": the orphans are left out
 };
 std::size_t countOf(const FreePlan& plan, FreeItem::Kind kind);
 std::size_t lostTrials(const FreePlan& plan);  // orphans that `lockstep import` could have taken in again
@@ -113,7 +129,9 @@ public:
     Freed free(const FreePlan& plan);
 
 private:
-    TrialWeight weighTrial(const TrialRow& row);
+    using PausedAtRungs = std::unordered_map<std::int64_t, std::int64_t>;
+    TrialWeight weighTrial(const TrialRow& row, bool isQueued, const PausedAtRungs& paused);
+    TrialWeight weighAgain(const TrialRow& row);
     bool isKnown(std::int64_t trial);
     void freeTrial(const FreeItem& item, const FreePlan& plan, Freed& freed);
     void freeOrphan(const FreeItem& item, const FreePlan& plan, Freed& freed);

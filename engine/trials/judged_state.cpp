@@ -25,7 +25,7 @@ void settle(TrialStore& store, const TrialQuery& query, const Places& places, st
     }
     const auto row = query.find(trial);
     const auto state = row ? runStateFrom(row->state) : std::nullopt;
-    if (state && isUnderWay(*state)) store.setState(trial, RunState::Crashed);
+    if (state && isUnderWay(*state)) store.changeState({row->id, row->state, row->attempts}, RunState::Crashed);
 }
 
 // What killed runs left behind: whoever holds the lease may be about to listen.

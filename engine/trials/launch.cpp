@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::uintmax_t kFullBelow = 1 << 20;
+constexpr std::string_view kSaidNothing = "it said nothing";
 constexpr auto kKeep = std::chrono::hours(7 * 24);
 
 fs::path folderOf(const Places& places) { return places.data / "launches"; }
@@ -59,18 +60,19 @@ std::string lastWords(const fs::path& output) {
         const auto first = line.find_first_not_of(" \t\r");
         if (first != std::string::npos && line[first] != '{') last = line.substr(first);
     }
-    return last.empty() ? "it said nothing" : last;
+    return last.empty() ? std::string(kSaidNothing) : last;
 }
 
 }  // namespace
 
 Launch::Launch(const fs::path& program, const Places& places, std::int64_t trial, Kind kind,
-               std::optional<std::int64_t> untilEpoch)
+               std::optional<std::int64_t> untilEpoch, std::optional<std::int64_t> attempt)
     : m_places(places), m_trial(trial), m_kind(kind), m_output(newOutput(places)) {
     std::vector<std::string> arguments{"train", "--trial", std::to_string(trial), "--json", "--no-steps"};
     if (kind != Kind::Begin) arguments = {"resume", std::to_string(trial), "--json", "--no-steps"};
     if (kind == Kind::ResumeOrStartAgain) arguments.emplace_back("--start-again");
     if (kind == Kind::ResumeChanged) arguments.insert(arguments.end(), {"--changed-data", "accept"});
+    if (attempt && kind != Kind::Begin) arguments.insert(arguments.end(), {"--attempt", std::to_string(*attempt)});
     if (untilEpoch) arguments.insert(arguments.end(), {"--until-epoch", std::to_string(*untilEpoch)});
     try {
         m_process = startDetached({program, std::move(arguments), m_output});
@@ -133,6 +135,10 @@ Problem Launch::silentEnd() const {
         return {folderOf(m_places).string(), "launch.disk-full", {std::to_string(room.available / 1024) + " KiB"}};
     }
     return {m_output.string(), "launch.ended", {lastWords(m_output)}};
+}
+
+bool Launch::saidNothing(const Problem& problem) {
+    return problem.code == "launch.ended" && !problem.args.empty() && problem.args.front() == kSaidNothing;
 }
 
 void clearOldLaunches(const Places& places) {

@@ -19,13 +19,13 @@ public:
     enum class Kind {
         Begin,               // `lockstep train --trial`: a queued one, from its beginning
         Resume,              // `lockstep resume`: one that has ended or is paused
-        ResumeOrStartAgain,  // the same, or from its first step where its checkpoints are gone
+        ResumeOrStartAgain,  // the same, where its checkpoints are gone or damaged without them
         ResumeChanged        // the same, though its data are no longer those of its checkpoint
     };
-    // `untilEpoch`: where it is to stop for now. Throws ProblemError: "engine.missing", "engine.cannot-start",
-    // "launch.unwritable".
+    // `untilEpoch`: where it is to stop for now; `attempt`, of one that goes on: the number that this one must come to
+    // have. Throws ProblemError: "engine.missing", "engine.cannot-start", "launch.unwritable".
     Launch(const std::filesystem::path& program, const Places& places, std::int64_t trial, Kind kind,
-           std::optional<std::int64_t> untilEpoch = {});
+           std::optional<std::int64_t> untilEpoch = {}, std::optional<std::int64_t> attempt = {});
 
     std::int64_t trial() const { return m_trial; }
     Kind kind() const { return m_kind; }
@@ -35,6 +35,8 @@ public:
         bool failed = false;            // the engine, not the trial's spec or data: its row and its output are kept
         bool hasChangedData() const;    // refused for that alone; ResumeChanged would go on
     };
+    // Whether this problem of look() is that of an engine which ended without a word.
+    static bool saidNothing(const Problem& problem);
     // Looks what the engine has said since; empty: nothing yet that tells. After an outcome the launch is over. With
     // problems its process has ended: those of the engine, "launch.ended" (it said nothing; its output is kept), or
     // "launch.disk-full". A trial that was to begin and did not may be discarded, unless the engine failed.

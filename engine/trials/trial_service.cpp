@@ -28,6 +28,8 @@ T required(Result<T> result) {
 
 RunState stateOf(const TrialRow& row) { return runStateFrom(row.state).value_or(RunState::Queued); }
 
+TrialSeen seenIn(const TrialRow& row) { return {row.id, row.state, row.attempts}; }
+
 }  // namespace
 
 // A history that was moved away must not be read on. A reader without a log beside the file sees it as it was (a folder
@@ -103,7 +105,7 @@ TrialService::Controlled TrialService::control(std::int64_t trial, const Control
     const auto now = row(trial);
     const RunState state = stateOf(now);
     const bool ends = control.name == "stop" || control.name == "stop-after-epoch";
-    if (state == RunState::Queued && ends && cancel(trial)) return Controlled::Cancelled;
+    if (state == RunState::Queued && ends && cancelQueued(trial)) return Controlled::Cancelled;
     if (!isUnderWay(state) && !Lease::isHeld(m_places.lease(trial)))
         throw ProblemError({"trial", "trial.not-running", {std::to_string(trial), now.state}});
     sendControl(m_places.socket(trial), control);
@@ -140,38 +142,50 @@ bool TrialService::letGoOn(std::int64_t trial) const {
     }
 }
 
-bool TrialService::cancel(std::int64_t trial) {
-    if (Lease::isHeld(m_places.lease(trial))) return false;
-    const auto lease = claim(trial);
-    if (stateOf(row(trial)) != RunState::Queued) return false;
-    store().setState(trial, RunState::Cancelled);
-    return true;
+bool TrialService::changeState(const TrialRow& seen, RunState state) {
+    const auto claim = tryClaim(seen.id);
+    return claim && store().changeState(seenIn(seen), state);
 }
 
-void TrialService::moveToTrash(std::int64_t trial) {
-    const auto lease = claim(trial);
-    store().deleteTrial(row(trial).id, false);
+bool TrialService::fail(const TrialRow& seen, const Problem& why) {
+    const auto claim = tryClaim(seen.id);
+    return claim && store().failTrial(seenIn(seen), failureFrom(why));
 }
+
+bool TrialService::cancelQueued(std::int64_t trial) {
+    const auto row = query().find(trial);
+    return row && stateOf(*row) == RunState::Queued && changeState(*row, RunState::Cancelled);
+}
+
+void TrialService::moveToTrash(std::int64_t trial) { remove(trial, false); }
 
 void TrialService::restore(std::int64_t trial) { store().restoreTrial(row(trial).id); }
 
 // Rows first: files that remain belong to no trial.
 std::optional<Problem> TrialService::purge(std::int64_t trial) {
-    const auto lease = claim(trial);
-    store().deleteTrial(row(trial).id, true);
+    const Claim claim = remove(trial, true);
     std::error_code failed;
     std::filesystem::remove_all(m_places.run(trial), failed);
     if (failed) return Problem{m_places.run(trial).string(), "trial.files-left", {failed.message()}};
     return std::nullopt;
 }
 
-std::optional<Lease> TrialService::claim(std::int64_t trial) const {
+TrialService::Claim TrialService::remove(std::int64_t trial, bool purge) {
+    row(trial);  // or say that there is none
+    auto claim = tryClaim(trial);
+    const auto now = claim ? query().find(trial) : std::nullopt;
+    if (!now || !store().deleteTrial(seenIn(*now), purge))
+        throw ProblemError({"trial", "trial.running", {std::to_string(trial)}});
+    return std::move(*claim);
+}
+
+std::optional<TrialService::Claim> TrialService::tryClaim(std::int64_t trial) const {
     try {
         auto lease = Lease::tryAcquire(m_places.lease(trial));
-        if (!lease) throw ProblemError({"trial", "trial.running", {std::to_string(trial)}});
-        return lease;
-    } catch (const EngineError&) {
+        if (lease) return Claim{std::move(lease)};
         return std::nullopt;
+    } catch (const EngineError&) {
+        return Claim{};
     }
 }
 

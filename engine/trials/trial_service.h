@@ -50,6 +50,12 @@ public:
     // nobody has asked it to pause; or has not ended by then), and those of sendControl().
     bool goOnInPlace(std::int64_t trial, const std::function<void()>& onWait);
 
+    // Writes into the row of a trial that nobody holds, where it is still as `seen`, which was read and not judged. No
+    // engine begins to run it meanwhile. False: somebody has been faster, and nothing is written.
+    bool changeState(const TrialRow& seen, RunState state);
+    bool fail(const TrialRow& seen, const Problem& why);  // it was refused before it began
+    bool cancelQueued(std::int64_t trial);
+
     // Where an engine holds it: "trial.running".
     void moveToTrash(std::int64_t trial);
     void restore(std::int64_t trial);
@@ -64,12 +70,14 @@ private:
         bool isSameFile(const Identity& other) const { return device == other.device && file == other.file; }
     };
     Identity identity() const;
-    bool cancel(std::int64_t trial);
     // Of one that is held: whether it goes on now. False: it is about to end. Throws as goOnInPlace().
     bool letGoOn(std::int64_t trial) const;
-    // While it lives, no engine can begin to run the trial; none where there is no run directory that could hold one.
-    // Problem "trial.running".
-    std::optional<Lease> claim(std::int64_t trial) const;
+    // While it lives, no engine can begin to run the trial. Empty: somebody holds it.
+    struct Claim {
+        std::optional<Lease> lease = {};  // none where there is no run directory that could hold one
+    };
+    std::optional<Claim> tryClaim(std::int64_t trial) const;
+    Claim remove(std::int64_t trial, bool purge);
 
     Places m_places;
     Identity m_identity, m_stored;  // of what the query, and the store, have opened

@@ -87,6 +87,14 @@ private slots:
         row("from no trial", {"train", "--from", "99999999999999999999"}, 3, {"lockstep trials"});
         row("choice of a file", {"export-weights", "a.safetensors", "w", "--last"}, 2, {"a.safetensors", "--last"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
+        for (const char* bad : {"nan", "inf", "-inf", "0", "-1", "1e-13"})
+            row(qPrintable(QString("a first rate of ") + bad), {"find-rate", "--from", bad}, 2,
+                {QString("--from: ") + bad + " is no learning rate from 1e-12 to 1e+06"});
+        row("a last rate of nan", {"find-rate", "--to", "nan"}, 2, {"--to: nan is no learning rate"});
+        row("rates that do not grow", {"find-rate", "--from", "1", "--to", "0.1"}, 2,
+            {"--to", "not grow from 1 to 0.1"});
+        row("no rate", {"find-rate", "--from", "low"}, 2, {"--from", "low"});
+        row("events for people", {"find-rate", "--events"}, 2, {"--events", "--json"});
         row("a limit below none", {"trials", "--limit", "-1"}, 2, {"--limit", "-1", "below 0"});
     }
     void requests() {
@@ -122,6 +130,7 @@ private slots:
         row({"bench", "--model", "nix"}, "spec.unknown-model");
         row({"check", "nix"}, "spec.unknown-model");
         row({"prove", "--model", "nix"}, "spec.unknown-model");
+        row({"find-rate", "--from", "nan"}, "rate.outside");
         row({"train"}, "cli.nothing-to-train");
         row({"show", "last"}, "cli.usage");
         row({"trials", "--limit", "-1"}, "cli.usage");

@@ -54,6 +54,83 @@ private slots:
         QVERIFY2(!remark["remedy"].toString().contains("run"), qPrintable(remark["remedy"].toString()));
     }
 
+    // As many texts as before, and others: what was asked before stays, and every place says that they are others.
+    void evaluationsOfDataThatChangedAreBothKept() {
+        LockstepProgram program;
+        writeTexts(program);
+        QCOMPARE(program.run(arguments(program) + QStringList{"--epochs", "1"}).status, 0);
+        const QStringList evaluate{"evaluate", "1", "--json"};
+        QCOMPARE(program.run(evaluate).status, 0);
+        QCOMPARE(program.run(evaluate).last()["remarks"].toArray().size(), 0);
+        const auto before = program.trial(1);
+        QCOMPARE(before["evaluations"].toArray().size(), 1);  // the same, so the second stands for both
+        QVERIFY(before["fingerprint"].isObject() && before["data_changed_by"].isNull());
+        QVERIFY(!program.run({"show", "1"}).out.contains("changed"));
+
+        program.write("texts/test/cat/3.txt", "cat 3 sad ");
+        const auto found = program.run({"evaluate", "1"});
+        QVERIFY2(found.status == 0 && found.err.contains("changed since evaluation 2") &&
+                     found.err.contains("since the checkpoint was written"),
+                 qPrintable(found.err));
+        const auto trial = program.trial(1);
+        const auto evaluations = trial["evaluations"].toArray();
+        QCOMPARE(evaluations.size(), 2);
+        const auto newest = evaluations.at(0).toObject(), first = evaluations.at(1).toObject();
+        QVERIFY(first["data_changed_by"] == newest["evaluation"] && newest["data_changed_by"].isNull());
+        QVERIFY(trial["data_changed_by"] == newest["evaluation"] && first["fingerprint"] == trial["fingerprint"]);
+        QVERIFY(newest["fingerprint"].toObject()["train"] == first["fingerprint"].toObject()["train"]);
+        const auto shown = program.run({"show", "1"});
+        QVERIFY2(shown.out.contains("changed since the training: evaluation 3 read other test samples.") &&
+                     shown.out.contains("changed since evaluation 2: evaluation 3 read other samples."),
+                 qPrintable(shown.out));
+        const auto card = program.run({"card", "1", "--markdown", "-"});
+        QVERIFY2(card.out.contains("evaluation 3 was asked about other test samples") &&
+                     card.out.contains(", changed since | test |"),
+                 qPrintable(card.out));
+        QCOMPARE(program.run(evaluate).last()["remarks"].toArray().size(), 2);
+        QCOMPARE(program.trial(1)["evaluations"].toArray().size(), 2);
+    }
+
+    // The folder has other classes by now, and no checkpoint says what they were.
+    void classesAreKnownWithoutTheData() {
+        LockstepProgram program;
+        writeTexts(program);
+        QCOMPARE(program.run(arguments(program) + QStringList{"--epochs", "1"}).status, 0);
+        const auto script = [&] { return program.run({"export", "1", "--pytorch", "-"}).out; };
+        const QString names = "CLASSES = [\"cat\", \"dog\"]";
+        QVERIFY(script().contains(names));
+        QVERIFY(QDir(program.trial(1)["run_directory"].toString() + "/checkpoints").removeRecursively());
+        for (const QString split : {"train", "test"})
+            QVERIFY(QDir().rename(program.path("texts/" + split + "/cat"), program.path("texts/" + split + "/lion")));
+        QVERIFY2(script().contains(names), qPrintable(script()));
+        QVERIFY(program.run({"card", "1", "--markdown", "-"}).out.contains("| **Classes** | 2: cat, dog |"));
+        QVERIFY(program.run({"show", "1"}).out.contains("2: cat, dog"));
+        QCOMPARE(program.trial(1)["classes"].toArray(), (QJsonArray{"cat", "dog"}));
+        QVERIFY(program.run({"export", "1", "--json", "-"}).out.contains(R"("classes":["cat","dog"])"));
+        QVERIFY(QDir(program.path("texts")).removeRecursively());
+        QVERIFY(script().contains(names));
+    }
+
+    // Of a trial from before its row said it, an evaluation of a checkpoint does.
+    void anEvaluationTellsWhatATrialWasTrainedOn() {
+        LockstepProgram program;
+        writeTexts(program);
+        QCOMPARE(program.run(arguments(program) + QStringList{"--epochs", "1"}).status, 0);
+        const auto forget = [&] {
+            return QProcess::execute("sqlite3", {program.home() + "/history.sqlite",
+                                                 "UPDATE trial SET trained_on = NULL, fingerprint = NULL"});
+        };
+        const auto known = program.trial(1);
+        QCOMPARE(forget(), 0);
+        QCOMPARE(program.trial(1)["classes"], known["classes"]);  // of a checkpoint
+        QCOMPARE(program.run({"evaluate", "1"}).status, 0);
+        QVERIFY(QDir(program.trial(1)["run_directory"].toString() + "/checkpoints").removeRecursively());
+        QCOMPARE(program.trial(1)["classes"], known["classes"]);
+        QCOMPARE(program.trial(1)["fingerprint"], known["fingerprint"]);
+        QCOMPARE(forget(), 0);
+        QVERIFY(program.trial(1)["classes"].toArray().isEmpty() && program.trial(1)["fingerprint"].isNull());
+    }
+
     void withoutHistory() {
         LockstepProgram program;
         writeTexts(program);

@@ -14,9 +14,9 @@ private slots:
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
         for (const char* name :
-             {"train",          "resume",  "trials", "show",  "attach", "pause",     "stop",      "delete",
-              "devices",        "models",  "bench",  "check", "prove",  "datasets",  "inspect",   "card",
-              "export-weights", "program", "doctor", "disk",  "serve",  "find-rate", "find-batch"}) {
+             {"train",          "resume", "trials",  "show",   "attach", "pause",    "stop",      "delete",
+              "devices",        "models", "bench",   "check",  "prove",  "datasets", "inspect",   "card",
+              "export-weights", "report", "program", "doctor", "disk",   "serve",    "find-rate", "find-batch"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
@@ -132,6 +132,19 @@ private slots:
         const double suggested = json["suggested_lr"].toDouble();
         QVERIFY(suggested > 1e-4 && suggested < json["lowest_at"].toDouble());
 
+        // A line for each rate, as it is tested, says what the object has.
+        const auto lines = m_program.run(run + QStringList{"--steps", "40", "--json", "--events"}).lines();
+        QCOMPARE(lines.size(), lines.last()["points"].toArray().size() + 1);
+        for (qsizetype i = 0; i + 1 < lines.size(); ++i) {
+            const auto point = lines.last()["points"].toArray()[i].toObject();
+            QCOMPARE(lines[i]["event"].toString(), QString("rate_tested"));
+            QCOMPARE(lines[i]["update"].toInteger(), i + 1);
+            QCOMPARE(lines[i]["updates"].toInt(), 40);
+            for (const char* key : {"learning_rate", "loss", "smoothed_loss"}) QCOMPARE(lines[i][key], point[key]);
+        }
+        const auto& end = lines[lines.size() - 2];
+        QCOMPARE(end["blew_up"].toBool(), !lines.last()["blew_up_at"].isNull());
+
         // What --lr says is four times smaller than what is tested, where a rule multiplies it.
         const auto scaled = m_program
                                 .run(run + QStringList{"--steps", "40", "--json", "--set", "learning_rate_rule=linear",
@@ -142,6 +155,9 @@ private slots:
         const auto none = m_program.run(run + QStringList{"--from", "1e-8", "--to", "1e-7", "--json"});
         QCOMPARE(none.status, 1);
         QCOMPARE(none.last()["problems"][0]["code"].toString(), QString("rate.no-descent"));
+        const auto spoilt = m_program.run(run + QStringList{"--from", "1e4", "--to", "1e5", "--json"});
+        QCOMPARE(spoilt.status, 1);
+        QCOMPARE(spoilt.last()["problems"][0]["code"].toString(), QString("rate.blew-up"));
         QCOMPARE(m_program.run(run + QStringList{"--from", "1", "--to", "0.1"}).status, 2);
     }
 
@@ -159,6 +175,18 @@ private slots:
         QCOMPARE(json["speeds"][1]["per_device"].toArray(), (QJsonArray{21, 11}));
         QVERIFY(json["suggested_batch"].toInt() >= 16);
         QCOMPARE(m_program.run({"find-batch", "--model", "nix"}).status, 2);
+
+        const auto lines =
+            m_program.run(run + QStringList{"--json", "--events", "--lr", "0.5", "--epochs", "9"}).lines();
+        QCOMPARE(lines.size(), 4);
+        QCOMPARE(lines[0]["event"].toString(), QString("batches_planned"));
+        QCOMPARE(lines[0]["largest_batch"], lines[3]["largest_batch"]);
+        QCOMPARE(lines[0]["batches_at_most"].toInt(), 2);
+        QVERIFY(lines[0]["all_samples_fit"].toBool());
+        for (const int i : {0, 1}) {
+            QCOMPARE(lines[i + 1]["event"].toString(), QString("batch_timed"));
+            QCOMPARE(lines[i + 1]["samples_per_second"], lines[3]["speeds"][i]["samples_per_second"]);
+        }
     }
 
     void proveSaysWhetherDevicesAreOne() {

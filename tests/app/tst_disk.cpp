@@ -189,6 +189,17 @@ private slots:
         QVERIFY2(out.status == 2 && out.err.contains(says), qPrintable(out.err));
     }
 
+    void trialsThatAreNotThereAreRefused() {
+        const LockstepProgram program;
+        QCOMPARE(program.run(shortRun()).status, 0);
+        for (const char* trials : {"77", "1,77", "77-80"}) {
+            const auto said = program.run({"disk", "--free", "--keep", "none", "--trials", trials, "--yes"});
+            QVERIFY2(said.status == 3 && said.err.contains("no trial 77"), qPrintable(said.out + said.err));
+        }
+        QVERIFY(QFile::exists(program.home() + "/runs/1/checkpoints/last.safetensors"));
+        QCOMPARE(program.run({"disk", "--free", "--keep", "none", "--trials", "1-77", "--yes"}).status, 0);
+    }
+
     // Bytes, folder and remedy; and nothing of it is left behind.
     void aRunThatDoesNotFitIsRefused() {
         LockstepProgram program;

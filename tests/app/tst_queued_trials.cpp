@@ -41,6 +41,19 @@ private slots:
         QCOMPARE(program.run({"train", "--trial", "2"}).status, 3);
     }
 
+    // Two engines for one attempt: a keeper of the queue was killed when it had started the first.
+    void theSecondEngineOfAnAttemptChangesNothing() {
+        LockstepProgram program;
+        const auto first = program.run(shortRun() + QStringList{"--epochs", "4", "--until-epoch", "1"});
+        const QStringList further{"resume", "1", "--attempt", "2", "--until-epoch"};
+        QCOMPARE(program.run(further + QStringList{"2"}).status, first.status);
+        const auto late = program.run(further + QStringList{"2"});
+        QVERIFY2(late.status == 2 && late.err.contains("as its attempt 2, and the next is attempt 3"),
+                 qPrintable(late.out + late.err));
+        QCOMPARE(program.trial(1)["epoch"].toInt(), 2);
+        QCOMPARE(program.trial(1)["attempts"].toInt(), 2);
+    }
+
     void aQueuedTrialCanBeCancelledAndDeleted() {
         LockstepProgram program;
         const auto spec = program.run(shortRun() + QStringList{"--print-spec"}).out;

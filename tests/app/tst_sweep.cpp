@@ -9,37 +9,13 @@
 #include <QtTest>
 #include <algorithm>
 
-#include "tests/app/lockstep_program.h"
+#include "engine/history/queue_query.h"
+#include "tests/app/sweep_runs.h"
 #include "tests/support/long_tests.h"
 
 namespace {
 
 using lockstep::test::isLong;
-
-// Of a small network on made images; each trial takes about a third of a second.
-QStringList sweepOf(const QStringList& vary, const QStringList& more) {
-    return QStringList{"sweep",
-                       "--dataset",
-                       "synthetic",
-                       "--model",
-                       "mlp",
-                       "--devices",
-                       "cpu:1x1",
-                       "--batch",
-                       "50",
-                       "--epochs",
-                       "1",
-                       "--set",
-                       "dataset.samples=500",
-                       "dataset.test_samples=100",
-                       "--vary"} +
-           vary + more;
-}
-const QStringList kNine{"learning_rate=0.01,0.03,0.1", "model.width=8,16,32", "--method", "grid"};
-
-QJsonObject sweepIn(const LockstepProgram& program, int number) {
-    return program.run({"sweeps", QString::number(number), "--json"}).last();
-}
 
 // Trials by what they are of: the settings of their cells and their seeds.
 QSet<QString> differentTrials(const LockstepProgram& program) {
@@ -54,23 +30,12 @@ QSet<QString> differentTrials(const LockstepProgram& program) {
     return all;
 }
 
-// Processes of this home's program: engines that train, and keepers of the queue.
-QList<pid_t> processes(const LockstepProgram& program, const QByteArray& command) {
-    QList<pid_t> found;
-    for (const auto& name : QDir("/proc").entryList(QDir::Dirs)) {
-        const pid_t process = name.toInt();
-        if (process <= 0) continue;
-        QFile words("/proc/" + name + "/cmdline"), environment("/proc/" + name + "/environ");
-        if (!words.open(QIODevice::ReadOnly) || !environment.open(QIODevice::ReadOnly)) continue;
-        if (!environment.readAll().contains("LOCKSTEP_HOME=" + program.home().toUtf8())) continue;
-        const QByteArray line = words.readAll();
-        if (line.contains(command) && line.contains("lockstep")) found << process;
-    }
-    return found;
-}
-
-void endKeeper(const LockstepProgram& program) {
-    for (const pid_t each : processes(program, QByteArray("queue\0keep", 10))) kill(each, SIGKILL);
+// What the history says of a sweep, without a command that would look after its queue.
+std::string stateInHistory(const LockstepProgram& program, int sweep) {
+    const auto query = lockstep::TrialQuery::open(program.home().toStdString() + "/history.sqlite");
+    if (!query.ok()) return query.problems().front().code;
+    const auto group = lockstep::QueueQuery(*query.value()).group(sweep);
+    return group ? std::string(text(group->state)) : "none";
 }
 
 }  // namespace
@@ -129,74 +94,49 @@ private slots:
         QCOMPARE(differentTrials(program).size(), 27);
     }
 
-    // Pauses change nothing: what climbs to the top has trained as if it had never paused, and a sweep whose processes
-    // are killed (with --long) comes to the same.
-    void cellsPauseAtRungs() {
-        const auto resultOf = [](LockstepProgram& program, bool kills) {
-            QStringList words = sweepOf({"learning_rate=0.003,0.03,0.1", "model.width=8,32", "--method", "grid"},
-                                        {"--scheduler", "asha", "--reduction", "2", "--retries", "20", "--detach"});
-            words[words.indexOf("--epochs") + 1] = "4";
-            const auto begun = program.run(words);
-            if (begun.status != 0) qWarning("%s", qPrintable(begun.err));
-            for (int i = 0; i < 1000 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) {
-                QTest::qWait(100);
-                if (!kills || i % 4 != 0) continue;
-                for (const pid_t each : processes(program, "--until-epoch")) kill(each, SIGKILL);
-                endKeeper(program);
-                program.run({"sweeps", "1", "--continue"});
-                kills = i < 20;
-            }
-            return sweepIn(program, 1);
-        };
-        LockstepProgram whole, killed;
-        const auto result = resultOf(whole, false);
-        QCOMPARE(result["state"].toString(), QString("finished"));
-        const auto rungs = result["rungs"].toArray();
-        QCOMPARE(rungs.size(), 3);
-        QCOMPARE(rungs[0].toObject()["cells"].toInt(), 6);
-        QVERIFY(rungs[1].toObject()["cells"].toInt() >= 3 && rungs[1].toObject()["cells"].toInt() < 6);
-        QVERIFY(result["finished"].toInt() >= 1);
-        if (isLong()) {
-            const auto ofKilled = resultOf(killed, true);
-            QVERIFY2(ofKilled["cells"] == result["cells"],
-                     qPrintable(killed.run({"sweeps", "1"}).out + whole.run({"sweeps", "1"}).out));
-            QCOMPARE(ofKilled["rungs"].toArray(), rungs);
-        }
-        QVERIFY(whole.run({"sweeps", "1"}).out.contains("stopped at rung 1 of 3, rank"));
-
-        const auto best = result["cells"].toArray()[result["best"].toInt()].toObject();
-        const int trial = best["trials"].toArray()[0].toInt();
-        QFile spec(whole.home() + "/spec.json");
-        QVERIFY(spec.open(QIODevice::WriteOnly));
-        spec.write(whole.run({"show", QString::number(trial), "--spec"}).out.toUtf8());
-        spec.close();
-        QCOMPARE(whole.run({"train", "--spec", spec.fileName(), "--json"}).status, 0);
-        const auto straight = whole.trial(7), climbed = whole.trial(trial);
-        QCOMPARE(climbed["epoch"].toInt(), 4);
-        QCOMPARE(straight["test_loss"].toDouble(), climbed["test_loss"].toDouble());
-        QVERIFY(climbed["attempts"].toInt() == 3 && straight["attempts"].toInt() == 1);
+    // The keeper is killed while a trial runs, and nobody looks: the engine at its end starts another one.
+    void aSweepGoesOnWithoutItsKeeper() {
+        LockstepProgram program;
+        const QStringList more{"--trials", "0", "--method", "grid", "--detach"};
+        QStringList words = sweepOf({"seed=1..2"}, more);
+        words[words.indexOf("--epochs") + 1] = "80";
+        QCOMPARE(program.run(words).status, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(!processes(program, "--trial").isEmpty(), 10'000);
+        const QByteArray keeper("queue\0keep", 10);
+        endKeeper(program);
+        QTRY_VERIFY_WITH_TIMEOUT(processes(program, keeper).isEmpty(), 5'000);
+        QVERIFY2(!processes(program, "--trial").isEmpty(), "the trial was too short");
+        const auto finished = [&] { return stateInHistory(program, 1) == "finished"; };  // by no command
+        QTRY_VERIFY_WITH_TIMEOUT(finished(), 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(processes(program, keeper).isEmpty(), 10'000);
+        QCOMPARE(sweepIn(program, 1)["finished"].toInt(), 2);
+        QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 2);
     }
 
-    // What did not go on was freed at its end.
-    void aLongerSweepTrainsAnewWhatWasFreed() {
+    // Whoever looks at what the queue has starts who keeps it; what a person has paused stays.
+    void whoLooksStartsTheKeeper() {
         LockstepProgram program;
-        QStringList words = sweepOf({"learning_rate=log:1e-3..0.1"},
-                                    {"--trials", "4", "--scheduler", "asha", "--reduction", "2", "--json"});
-        words[words.indexOf("--epochs") + 1] = "4";
+        const QByteArray keeper("queue\0keep", 10);
+        QStringList words = sweepOf({"seed=1..2"}, {"--trials", "0", "--method", "grid", "--detach"});
+        words[words.indexOf("--epochs") + 1] = "100000";
         QCOMPARE(program.run(words).status, 0);
-        const QString few = program
-                                .run({"sweep", "--dataset", "synthetic", "--model", "mlp", "--vary", "batch=64",
-                                      "--epochs", "9", "--scheduler", "asha", "--dry-run"})
-                                .out;
-        QVERIFY2(few.contains("No cell is sure to train to its end"), qPrintable(few));
-        QCOMPARE(program.run({"sweeps", "1", "--trials", "10"}).status, 0);
-        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["state"].toString(), QString("finished"), 60'000);
-        const auto result = sweepIn(program, 1);
-        QCOMPARE(result["failed"].toInt(), 0);
-        QCOMPARE(result["rungs"].toArray()[0].toObject()["cells"].toInt(), 10);
-        QVERIFY(result["finished"].toInt() >= 2);
-        for (const auto& each : program.run({"trials", "--json"}).last()["trials"].toArray())
-            QVERIFY(each.toObject()["state"].toString() != "failed");
+        QTRY_VERIFY_WITH_TIMEOUT(!processes(program, "--trial").isEmpty(), 10'000);
+        for (const QStringList& look : {QStringList{"queue"}, QStringList{"sweeps"}, QStringList{"sweeps", "1"},
+                                        QStringList{"trials", "--json"}, QStringList{"show", "1"}}) {
+            QTRY_VERIFY_WITH_TIMEOUT(!processes(program, keeper).isEmpty(), 5'000);
+            endKeeper(program);
+            QTRY_VERIFY_WITH_TIMEOUT(processes(program, keeper).isEmpty(), 5'000);
+            QCOMPARE(program.run(look).status, 0);
+            QVERIFY2(QTest::qWaitFor([&] { return !processes(program, keeper).isEmpty(); }, 5'000),
+                     qPrintable(look.join(' ')));
+        }
+        QCOMPARE(program.run({"sweeps", "1", "--pause"}).status, 0);
+        QCOMPARE(program.run({"stop", "1"}).status, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(processes(program, keeper).isEmpty(), 20'000);  // nothing is left to do
+        for (const char* look : {"queue", "sweeps", "trials"}) QCOMPARE(program.run({look}).status, 0);
+        QTest::qWait(200);
+        QVERIFY(processes(program, keeper).isEmpty());
+        QCOMPARE(program.run({"sweeps", "1", "--cancel"}).status, 0);
     }
 
     // The same sweep and seed suggest the same, also where the keeper was killed in between.
@@ -279,7 +219,15 @@ private slots:
         QCOMPARE(ran.last()["state"].toString(), QString("failed"));
         const auto problem = ran.last()["problems"].toArray().at(0).toObject();
         QCOMPARE(problem["code"].toString(), QString("sweep.all-failed"));
-        QVERIFY2(problem["what"].toString().contains("500"), qPrintable(problem["what"].toString()));
+        // In words, not by the names of their codes.
+        const QRegularExpression why("batch: a batch of 5\\d\\d is larger than the dataset synthetic, which has 500");
+        const QString shown = program.run({"sweeps", "1"}).out, first = ran.last()["first_failure"].toString();
+        for (const QString& said : {problem["what"].toString(), first, shown}) {
+            QVERIFY2(why.match(said).hasMatch(), qPrintable(said));
+            QVERIFY2(!said.contains("spec.batch-too-large"), qPrintable(said));
+        }
+        QVERIFY2(shown.contains("8 failed; the first: batch") && shown.contains("Choose a batch of at most 500"),
+                 qPrintable(shown));
     }
 
     void theQueueIsChanged() {
@@ -287,6 +235,7 @@ private slots:
         const QStringList more{"--trials", "0", "--method", "grid", "--parallel", "1", "--detach", "--epochs", "100"};
         program.run(sweepOf({"seed=1..6"}, more));
         QTRY_VERIFY_WITH_TIMEOUT(!processes(program, "--trial").isEmpty(), 10'000);
+        QCOMPARE(program.run({"queue", "hold", "1"}).status, 2);  // it runs, or has been started
         QCOMPARE(program.run({"sweeps", "1", "--pause"}).status, 0);
         const auto queued = [&] { return program.run({"queue", "--json"}).last()["queue"].toArray(); };
         const auto waits = [](const QJsonValue& each) { return each["waits"].toString() == "its sweep is paused"; };
@@ -368,6 +317,58 @@ private slots:
         QVERIFY(refused.err.contains("optimizer, which is not varied"));
     }
 
+    // As spreadsheets write them.
+    void aTableIsReadAsOthersAre() {
+        LockstepProgram program;
+        const auto table = program.write(
+            "losses.csv",
+            "\xEF\xBB\xBF\"batch\",\"the \"\"schedule\"\", in words\",loss\r\n32,\"a, b\",\"0.5\"\r\n64,c,0.25\r\n");
+        const auto ran =
+            program.run({"sweep", "--objective", "table:" + table, "--method", "grid", "--trials", "0", "--json"});
+        QVERIFY2(ran.status == 0, qPrintable(ran.err));
+        QStringList found;
+        for (const auto& each : ran.lines()) {
+            const auto settings = each["settings"].toObject();
+            QCOMPARE(settings.keys(), (QStringList{"batch", "the \"schedule\", in words"}));
+            if (each["loss"].isDouble())
+                found << QString("%1 %2").arg(settings["batch"].toInt()).arg(each["loss"].toDouble());
+        }
+        found.sort();
+        QCOMPARE(found, (QStringList{"32 0.5", "64 0.25"}));
+        for (const auto& [text, what] :
+             {std::pair("a,loss\n1,2,3\n", "3"), std::pair("a,loss\n\"1,2\n", "quote"), std::pair("", "")}) {
+            const auto refused = program.run({"sweep", "--objective", "table:" + program.write("bad.csv", text)});
+            QVERIFY2(refused.status == 2 && refused.err.contains("bad.csv") && refused.err.contains(what),
+                     qPrintable(refused.err));
+        }
+    }
+
+    // By their names: nothing that a person asks for is passed over.
+    void aFunctionRefusesWhatItCannotDo() {
+        LockstepProgram program;
+        const auto table = program.write("losses.csv", "batch,loss\n32,0.5\n64,0.25\n");
+        for (const QString& objective : {QString("branin"), QString("hartmann6"), "table:" + table}) {
+            const auto refused = program.run({"sweep", "--objective", objective, "--preset", "fashion", "--devices",
+                                              "cpu:1", "--scheduler", "asha", "--repeats", "3", "--set",
+                                              "model.width=3", "--data", "/tmp", "--dry-run", "--json"});
+            QCOMPARE(refused.status, 2);
+            QStringList fields;
+            for (const QJsonValue each : refused.last()["problems"].toArray()) {
+                QCOMPARE(each["code"].toString(), QString("sweep.not-of-functions"));
+                fields << each["field"].toString();
+            }
+            fields.sort();
+            QCOMPARE(fields, (QStringList{"--data", "--devices", "--dry-run", "--preset", "--repeats", "--scheduler",
+                                          "--set"}));
+        }
+        const auto said = program.run({"sweep", "--objective", "branin", "--detach"});
+        QVERIFY2(said.err.contains("--detach means nothing with the function branin"), qPrintable(said.err));
+        const QStringList few{"sweep", "--objective", "branin", "--trials", "2", "--seed"};
+        QCOMPARE(program.run(few + QStringList{"3", "--sweep-seed", "4"}).status, 2);
+        QCOMPARE(program.run(few + QStringList{"three"}).status, 2);
+        QCOMPARE(program.run(few + QStringList{"3"}).status, 0);
+    }
+
     void whatCannotBeSweptIsRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("code");
@@ -384,6 +385,14 @@ private slots:
             "sweep.objective-of-another-task");
         row("nothing that the constraints allow", {"batch=10,20", "--method", "grid", "--constraint", "batch >= 1000"},
             "sweep.no-cells");
+        for (const char* method : {"random", "sobol", "tpe", "gp", "auto"})
+            row(method, {"learning_rate=log:1e-3..1", "--method", method, "--constraint", "learning_rate > 2"},
+                "sweep.no-cells-drawn");
+        row("a constraint on a setting that nobody has", {"batch=10,20", "--constraint", "model.widht > 2"},
+            "search.not-a-setting");
+        row("a condition on a setting that nobody has", {"batch=10,20?optimizer.momentmu=0.9"}, "search.never");
+        row("a lowest rung of nothing", {"batch=10,20", "--first-rung", "2"}, "sweep.without-scheduler");
+        row("a reduction of nothing", {"batch=10,20", "--reduction", "2"}, "sweep.without-scheduler");
         row("a value out of range", {"epochs=0..3"}, "spec.out-of-range");
         row("devices that are not there", {"devices=cpu:1x1,cuda:7"}, "devices.unavailable");
         row("twice the same", {"batch=10,20", "batch=40"}, "search.twice-varied");
@@ -401,6 +410,89 @@ private slots:
         for (const auto& each : refused.last()["problems"].toArray()) codes << each.toObject()["code"].toString();
         QVERIFY2(refused.status == 2 && codes.contains(code), qPrintable(codes.join(", ") + refused.err));
         QVERIFY(program.run({"sweeps"}).out.contains("No sweeps yet"));
+    }
+
+    // Before anything is trained, and in words.
+    void noCellIsSaidInTheDryRun() {
+        LockstepProgram program;
+        const auto grid = program.run(sweepOf({"batch=10,20,30"}, {"--method", "grid", "--dry-run", "--constraint",
+                                                                   "batch <= 40", "batch / devices >= 1000"}));
+        QCOMPARE(grid.status, 2);
+        QVERIFY2(grid.err.contains("None of the 3 cells fulfils batch / devices >= 1000.") && grid.err.contains("→"),
+                 qPrintable(grid.err));
+        for (const char* function : {"branin", "hartmann6"}) {
+            const auto none = program.run({"sweep", "--objective", function, "--constraint", "x1 > 99"});
+            QCOMPARE(none.status, 2);
+            QVERIFY2(none.err.contains("cells that were drawn fulfils x1 > 99") && none.out.isEmpty(),
+                     qPrintable(none.err));
+        }
+    }
+
+    // As train says it; a sweep says so beforehand.
+    void virtualDevicesAreSaid() {
+        LockstepProgram program;
+        const QString said = "The devices are virtual: they share cores or cards";
+        QStringList words = sweepOf({"seed=1"}, {"--method", "grid"});
+        QVERIFY(!program.run(words + QStringList{"--dry-run"}).out.contains("virtual"));
+        words[words.indexOf("--devices") + 1] = QString("cpu:%1x1").arg(QThread::idealThreadCount() + 2);
+        QVERIFY(program.run(words + QStringList{"--dry-run"}).out.contains(said));
+        const auto ran = program.run(words);
+        QVERIFY2(ran.status == 0 && ran.out.contains(said), qPrintable(ran.out + ran.err));
+        QVERIFY(program.run({"sweeps", "1"}).out.contains(said));
+        QVERIFY(sweepIn(program, 1)["virtual_devices"].toBool());
+        const QString choices = QString("devices=cpu:1x1,cpu:%1x1").arg(QThread::idealThreadCount() + 2);
+        const auto one = program.run(sweepOf({choices}, {"--dry-run"})).out;
+        QVERIFY2(
+            one.count("virtual") == 1 && one.contains(QString("On cpu:%1x1: ").arg(QThread::idealThreadCount() + 2)),
+            qPrintable(one));
+    }
+
+    // A number that cannot be is refused in a line that a person can read.
+    void numbersAreRefusedInWords() {
+        LockstepProgram program;
+        QCOMPARE(program.run(sweepOf({"seed=1,2"}, {"--method", "grid", "--json"})).status, 0);
+        for (const QStringList& words :
+             {QStringList{"sweeps", "1", "--trials", "0"}, QStringList{"sweeps", "1", "--trials", "-3"},
+              QStringList{"sweeps", "0"}, QStringList{"trials", "--sweep", "0"}, QStringList{"importance", "0"},
+              QStringList{"train", "--trial", "0"}, QStringList{"resume", "1", "--until-epoch", "0"}}) {
+            const auto refused = program.run(words);
+            QVERIFY2(refused.status == 2 && refused.err.contains("is below 1"), qPrintable(refused.err));
+            QVERIFY2(refused.err.size() < 300, qPrintable(refused.err));
+        }
+        for (const QStringList& words :
+             {QStringList{"sweeps", "1", "--trials", "1e9"},
+              QStringList{"sweeps", "1", "--trials", "99999999999999999999"},
+              QStringList{"queue", "priority", "1", "99999999999999999999"}, QStringList{"queue", "hold", "one"}}) {
+            const auto refused = program.run(words);
+            QVERIFY2(refused.status == 2 && refused.err.size() < 300, qPrintable(refused.err));
+        }
+        for (const char* option : {"--trials", "--repeats", "--parallel", "--retries", "--max-failures"}) {
+            const auto refused = program.run(sweepOf({"batch=10,20"}, {option, "-1", "--dry-run"}));
+            QVERIFY2(refused.status == 2 && refused.err.count("is outside") == 1 && refused.err.size() < 400,
+                     qPrintable(refused.err));
+            const auto large = program.run(sweepOf({"batch=10,20"}, {option, "99999999999999999999", "--dry-run"}));
+            QVERIFY2(large.status == 2 && large.err.contains("99999999999999999999 is too large"),
+                     qPrintable(large.err));
+        }
+        for (const char* seed : {"-1", "99999999999999999999"})
+            QCOMPARE(program.run(sweepOf({"batch=10,20"}, {"--sweep-seed", seed, "--dry-run"})).status, 2);
+        QCOMPARE(program.run(sweepOf({"batch=10,20"}, {"--sweep-seed", "18446744073709551615", "--dry-run"})).status,
+                 0);
+        const auto beyond = program.run({"sweeps", "1", "--trials", "5"});
+        QCOMPARE(beyond.status, 2);
+        QVERIFY2(beyond.err.contains("The sweep has all 2 cells that its values make, so that 5 are too many"),
+                 qPrintable(beyond.err));
+    }
+
+    void helpHasExamplesOfItsOwn() {
+        LockstepProgram program;
+        for (const char* name : {"sweep", "sweeps", "queue"}) {
+            const QString help = program.run({name, "--help"}).out;
+            QVERIFY2(help.contains(QString("Examples:\n  lockstep %1").arg(name)), qPrintable(help));
+            QVERIFY2(!help.contains("lockstep train --preset fashion "), qPrintable(help));
+        }
+        for (const QStringList& words : {QStringList{"queue", "hold", "--help"}, QStringList{"stop", "--help"}})
+            QVERIFY(!program.run(words).out.contains("lockstep train --preset"));
     }
 
     void eachChoiceOfDevicesIsWeighed() {

@@ -33,10 +33,10 @@ private slots:
             QCOMPARE(total, 18);
             QCOMPARE(found["classes"].toArray().at(0).toObject()["class"].toString(), QString("bright"));
         }
-        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), 3);
+        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), 1);  // of the same data, on whatever devices
         QVERIFY(m_program.run({"show", "1"}).out.contains("EVALUATION"));
         QCOMPARE(m_program.run({"evaluate", "1", "--no-keep"}).status, 0);
-        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), 3);
+        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), 1);
     }
 
     void tablesAreCsv() {
@@ -64,6 +64,9 @@ private slots:
         const QJsonObject kept = m_program.trial(1)["evaluations"].toArray().at(0).toObject();
         QCOMPARE(kept["dataset"].toString(), QString("image-folder"));
         QCOMPARE(kept["data"].toString(), m_program.path("more"));
+        const auto before = m_program.trial(1)["evaluations"].toArray().size();
+        QCOMPARE(m_program.run({"evaluate", "1", "--data", m_program.path("more") + '/'}).status, 0);
+        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), before);
         QVERIFY(m_program.run({"show", "1"}).out.contains("image-folder " + m_program.path("more") + ' '));
         QVERIFY(QDir().rename(m_program.path("more/dark"), m_program.path("more/gloomy")));
         const auto refused = m_program.run({"evaluate", "1", "--data", m_program.path("more")});
@@ -369,11 +372,50 @@ private slots:
                                           {"export", checkpoint, "--pytorch", script});
         QVERIFY2(full.status == 1 && full.err.contains("train.py") && full.err.contains("→"), qPrintable(full.err));
         QVERIFY(QDir(m_program.path("small")).isEmpty());
-        const auto nowhere = m_program.run({"export", "1", "--pytorch", m_program.path("absent/train.py")});
-        QVERIFY2(nowhere.status == 1 && nowhere.err.contains("absent/train.py"), qPrintable(nowhere.err));
-        QVERIFY(!QDir(m_program.path("absent")).exists());
+        const QString none = m_program.write("none", "no folder");
+        const auto nowhere = m_program.run({"export", "1", "--pytorch", none + "/train.py"});
+        QVERIFY2(nowhere.status == 2 && nowhere.err.contains(none), qPrintable(nowhere.err));
         const auto closed = m_program.shell("\"$0\" \"$@\" > /dev/full", {"export", "1", "--pytorch", "-"});
         QVERIFY2(closed.status == 1 && closed.err.contains("No space left"), qPrintable(closed.err));
+    }
+
+    void foldersOfFilesAreMade() {
+        const QString weights = m_program.path("made/weights/w.safetensors");
+        QCOMPARE(m_program.run({"export-weights", "1", weights}).status, 0);
+        QVERIFY(QFile::exists(weights));
+        for (const char* option : {"--csv", "--json", "--onnx", "--pytorch"}) {
+            const QString file = m_program.path(QString("made/%1/here/file").arg(option + 2));
+            const auto said = m_program.run({"export", "1", option, file});
+            QVERIFY2(said.status == 0 && QFile::exists(file), qPrintable(said.err));
+        }
+        QVERIFY(m_program.run({"export", "99", "--csv", m_program.path("unmade/file")}).status == 3);
+        QVERIFY(!QFile::exists(m_program.path("unmade")));
+    }
+
+    // Nothing comes between the bytes of what is exported, no other output and no error.
+    void anOutputIsOfOneThing() {
+        for (const QStringList& two : {QStringList{"--csv", "-", "--json", "-"}, {"--json", "-", "--onnx", "-"}}) {
+            const auto said = m_program.run(QStringList{"export", "1"} + two);
+            QVERIFY2(said.status == 2 && said.out.isEmpty(), qPrintable(said.out.left(200)));
+            QVERIFY2(said.err.contains(two[0]) && said.err.contains(two[2]), qPrintable(said.err));
+        }
+        const QString file = m_program.path("both");
+        const auto same = m_program.run({"export", "1", "--csv", file, "--json", file});
+        QVERIFY2(same.status == 2 && same.err.contains(file) && !QFile::exists(file), qPrintable(same.err));
+        QVERIFY(QFile::link(file, m_program.path("link")));
+        for (const QString& other : {m_program.path("./both"), m_program.path("link")}) {
+            const auto spelt = m_program.run({"export", "1", "--csv", file, "--json", other});
+            QVERIFY2(spelt.status == 2 && spelt.err.contains(other) && !QFile::exists(file), qPrintable(spelt.err));
+        }
+        const auto piped = m_program.run({"export", "1", "--csv", "-", "--json", "/dev/stdout"});
+        QVERIFY2(piped.status == 2 && piped.out.isEmpty(), qPrintable(piped.out.left(200)));
+        const auto halfway = m_program.run(
+            {"export", "1", "--json", "-", "--onnx", m_program.write("none", "no folder") + "/model.onnx"});
+        QVERIFY2(halfway.status == 2 && halfway.err.contains("cannot be made"), qPrintable(halfway.err));
+        QCOMPARE(halfway.lines().size(), 1);
+        QVERIFY(halfway.last().contains("series"));
+        const auto missing = m_program.run({"export", "99", "--json", "-"});
+        QVERIFY2(missing.status == 3 && missing.out.isEmpty() && missing.err.contains("99"), qPrintable(missing.out));
     }
 
     // What a trial is to do is known before it has done it.
@@ -383,8 +425,13 @@ private slots:
         const auto said = m_program.run({"export", "1", "--pytorch", "-"});
         QVERIFY(QDir().rename(checkpoints + ".away", checkpoints));
         QVERIFY2(said.status == 0, qPrintable(said.err));
-        QVERIFY(said.out.contains("\n# No checkpoint tells mean and deviation") && said.out.contains("measure(train"));
+        QVERIFY(said.out.contains("\nMEAN = (") && !said.out.contains("measure("));  // the history knows them
         QVERIFY(said.out.contains("\nSIZE = (3, 16, 16)") && !said.out.contains("export-weights 1"));
+        const QString spec = m_program.write("again.json", m_program.run({"show", "1", "--spec"}).out.toUtf8());
+        const auto ofSpec = m_program.run({"export", spec, "--pytorch", "-"});
+        QVERIFY2(ofSpec.status == 0, qPrintable(ofSpec.err));
+        QVERIFY(ofSpec.out.contains("\n# No checkpoint tells mean and deviation"));
+        QVERIFY(ofSpec.out.contains("measure(train") && ofSpec.out.contains("\nSIZE = (3, 16, 16)"));
     }
 
     void whatIsMissingIsSaid() {
@@ -406,6 +453,10 @@ private slots:
         row("a path beside lines", {"predict", "1", image, "--interactive"}, "excludes");
         row("a path beside a prompt", {"predict", "1", image, "--prompt", "x"}, "excludes");
         row("CSV of a text", {"predict", "1", "--prompt", "x", "--csv"}, "excludes");
+        row("a seed below nothing", {"predict", "1", "--prompt", "x", "--seed", "-1"}, "below 0");
+        row("a seed above all", {"predict", "1", "--prompt", "x", "--seed", "18446744073709551616"}, "too large");
+        row("a trial by an option", {"predict", "--trial", "1", image}, "by its number alone");
+        row("one trial and another", {"evaluate", "1", "--trial", "2"}, "by its number alone");
         row("a length of nothing", {"predict", "1", image, "--length", "3"}, "requires");
         row("curves of a checkpoint", {"export", "1", "--csv", out, "--best"}, "whole trial");
         row("settings of a checkpoint", {"export", "1", "--json", out, "--checkpoint", "2"}, "whole trial");

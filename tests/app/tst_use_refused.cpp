@@ -56,6 +56,46 @@ private slots:
         QVERIFY2(said.status > 0 && said.err.contains("checkpoint") && said.err.contains("→"), qPrintable(said.err));
         QVERIFY2(said.err.toLower().contains("trial 1"), qPrintable(said.err));
         QVERIFY(!QFile::exists(m_program.path("out")));
+        // The trial has ended: nothing will write it.
+        QVERIFY2(said.err.contains("no longer in") && said.err.contains("lockstep show 1 --spec"),
+                 qPrintable(said.err));
+        QVERIFY2(!said.err.contains("resume") && !said.err.contains("attach"), qPrintable(said.err));
+    }
+    void aCardWithoutCheckpoints() {
+        QVERIFY(QDir().rename(m_checkpoints, m_checkpoints + ".away"));
+        const auto said = m_program.run({"card", "1", "--markdown", "-"});
+        QVERIFY(QDir().rename(m_checkpoints + ".away", m_checkpoints));
+        QVERIFY2(said.out.contains("Its checkpoints are gone") && !said.out.contains("resume"), qPrintable(said.out));
+    }
+
+    // Of a trial the others are named, of those that are there.
+    void aDamagedBestLeavesTheLast() {
+        const QString best = m_checkpoints + "/best.safetensors", last = m_checkpoints + "/last.safetensors";
+        QVERIFY(QFile::copy(best, best + ".whole"));
+        QFile file(best);
+        QVERIFY(file.open(QIODevice::ReadWrite) && file.seek(file.size() - 1));
+        char byte = 0;
+        QVERIFY(file.peek(&byte, 1) == 1);
+        byte = static_cast<char>(byte ^ 1);
+        QVERIFY(file.write(&byte, 1) == 1);
+        file.close();
+        const auto said = m_program.run({"evaluate", "1"});
+        const auto other = m_program.run({"evaluate", "1", "--last", "--no-keep"});
+        QVERIFY(QFile::rename(last, last + ".away"));
+        const auto alone = m_program.run({"evaluate", "1"});
+        QVERIFY(QFile::rename(last + ".away", last));
+        QVERIFY(QFile::remove(best) && QFile::rename(best + ".whole", best));
+        QVERIFY2(said.status == 2 && said.err.contains("damaged") && said.err.contains("--last"), qPrintable(said.err));
+        QVERIFY2(other.status == 0, qPrintable(other.err));
+        QVERIFY2(alone.status == 2 && alone.err.contains("damaged") && !alone.err.contains("--last"),
+                 qPrintable(alone.err));
+    }
+
+    void whatIsNoFileMayBeMeantForATrial() {
+        for (const char* word : {"-1", "abc"}) {
+            const auto said = m_program.run({"evaluate", word});
+            QVERIFY2(said.status == 2 && said.err.contains("`lockstep trials` lists"), qPrintable(said.err));
+        }
     }
 
     void whatIsNoCheckpointIsNotCalledDamaged() {
@@ -89,6 +129,7 @@ private slots:
         const auto said = m_program.run({"evaluate", "1", "--data", m_program.path("others")});
         QVERIFY2(said.status > 0 && said.err.contains("cats") && said.err.contains("dark"), qPrintable(said.err));
         QVERIFY2(said.err.contains("Name the classes"), qPrintable(said.err));
+        QVERIFY2(said.err.contains(m_program.path("others")), qPrintable(said.err));
     }
 
     // IDX files are not scaled.
@@ -98,6 +139,18 @@ private slots:
         const auto said = m_program.run({"predict", "1", idx});
         QVERIFY2(said.status == 1 && (said.out + said.err).contains("28 x 28 grey"), qPrintable(said.out + said.err));
         QVERIFY2((said.out + said.err).contains("16 x 16 with 3 channels"), qPrintable(said.out + said.err));
+    }
+
+    // Before its images are read: they are none.
+    void aSingleClassIsNothingToLearn() {
+        QVERIFY(QDir().mkpath(m_program.path("single/cats")));
+        for (int i = 0; i < 3; ++i) m_program.write(QString("single/cats/%1.jpg").arg(i), "\xff\xd8 no image");
+        for (const QStringList& words : {QStringList{"train", "--data", m_program.path("single"), "--model", "mlp"},
+                                         QStringList{"inspect", m_program.path("single")}}) {
+            const auto said = m_program.run(words);
+            QVERIFY2(said.status == 2 && said.err.contains("a single class, 'cats'"), qPrintable(said.err));
+            QVERIFY2(said.err.contains("another folder beside"), qPrintable(said.err));
+        }
     }
 
     void moreThanAnImageHas() {
@@ -118,6 +171,8 @@ private slots:
         QTest::newRow("weights") << QStringList{"export-weights", "1", "FILE"};
         QTest::newRow("card") << QStringList{"card", "1", "--html", "FILE"};
         QTest::newRow("tensorboard in a new folder") << QStringList{"export", "1", "--tensorboard", "FOLDER/made/here"};
+        QTest::newRow("curves in a new folder") << QStringList{"export", "1", "--csv", "FOLDER/made/here/file"};
+        QTest::newRow("a card in a new folder") << QStringList{"card", "1", "--html", "FOLDER/made/here/file"};
         QTest::newRow("cards in a new folder") << QStringList{"card", "1", "--out", "FOLDER/made/here"};
     }
     // Nothing half-written, no folder that was made for it, and what was there before is there still.
@@ -134,8 +189,7 @@ private slots:
         if (said.status == 77) QSKIP("no file system of one's own can be mounted here");
         const QString why = said.err + said.out;
         QVERIFY2(said.status == 1 && why.contains("No space left") && why.contains(disk), qPrintable(why));
-        const QString left = said.out.startsWith('{') ? said.out.section('\n', 1) : said.out;  // after an error as JSON
-        QCOMPARE(left, QString("file\nold\n"));
+        QCOMPARE(said.out, QString("file\nold\n"));
     }
 
     // What only reads the home does so where nothing can be written.
@@ -162,6 +216,14 @@ private slots:
             QVERIFY2(said.status == 0 && !said.out.contains('\x1b') && !said.err.contains('\x1b'),
                      qPrintable(said.out + said.err));
             QVERIFY2(said.out.contains("bri"), qPrintable(said.out));
+        }
+        // CSV keeps the bytes, and spells them where it is seen.
+        QVERIFY(m_program.run({"predict", "1", image, "--csv"}).out.contains("bri\x1b[31mght"));
+        for (const QStringList& words :
+             {QStringList{"predict", "1", image, "--csv"}, {"evaluate", "1", "--csv", "classes"}}) {
+            const auto seen = m_program.shell("script -qec \"$0 $*\" /dev/null 2>&1", words);
+            QVERIFY2(seen.out.contains("bri\\x1b[31mght") && !seen.out.contains("bri\x1b"),
+                     qPrintable(seen.out + seen.err));
         }
         const auto json = m_program.run({"predict", "1", image, "--json"});
         const auto answers = json.lines().front()["answers"].toArray();

@@ -127,6 +127,15 @@ private slots:
         QCOMPARE(QString::fromStdString(fillIn(sentence.toStdString(), {"batch", "", {"7", "{0}"}})), expected);
     }
 
+    // A sentence within a sentence has one full stop.
+    void aSentenceWithinASentence() {
+        const auto said = [](const char* why) { return fillIn("It is so: {0}. States are old", {"", "", {why}}); };
+        QCOMPARE(said("The disk says: input/output error."),
+                 std::string("It is so: The disk says: input/output error. States are old"));
+        QCOMPARE(said("no room"), std::string("It is so: no room. States are old"));
+        QCOMPARE(said(".."), std::string("It is so: ... States are old"));  // a folder
+    }
+
     void anEmptyFieldLeavesNoColon() { QCOMPARE(fillIn("{field}: all is well", {}), std::string("all is well")); }
 
     void aReportNamesFieldValueAndRemedy() {
@@ -188,6 +197,10 @@ private slots:
         QCOMPARE(Words().what(remark), std::string("Left out: 3 of 20 files in /data. The first of them: "
                                                    "/data/a.jpg is cut short: it ends."));
         QVERIFY(!Words().what({"/data", "dataset.left-out", {}}).empty());
+        const Problem failed{"sweep", "sweep.all-failed", {"8", "spec.out-of-range", "batch", "0", "1", "9"}};
+        QVERIFY(Words().what(failed).ends_with("The first: batch: 0 is outside 1 … 9."));
+        const Problem early{"sweep", "sweep.all-failed", {"8", "it ran out of memory"}};  // as it was written once
+        QVERIFY(Words().what(early).ends_with("The first: it ran out of memory."));
     }
 
     // Images of a kind that is not read lie in class folders, and in those that a model is asked about.

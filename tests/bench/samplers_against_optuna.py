@@ -6,6 +6,9 @@
 Runs `lockstep sweep --objective FUNCTION` and Optuna 5.0 (`pip install optuna==5.* scipy`) with the same seeds. Prints, for each
 function and method, the median regret and the mean of its logarithm (base 10), its difference to Optuna's TPE (less is better), and the
 probability of such results were the method no better than random search (Mann-Whitney, one-sided).
+
+Optuna's TPE is multivariate here, as it is by default from version 5 on: the counterpart of tpe. tpe-univariate, which is weaker than
+that, has its counterpart in TPESampler(multivariate=False).
 """
 import argparse
 import json

@@ -20,6 +20,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/bench/bench_times.h"
+#include "tests/bench/parallel_bench.h"
 #include "ui/plot/plot_view.h"
 #include "ui/shell/main_window.h"
 #include "ui/style/theme.h"
@@ -28,24 +30,22 @@
 
 // How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
 //   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming
-//   and panning lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is
-//   handled lockstep_window_bench start    from the start of the process to the table of 10,000 trials
+//   and panning
+//   lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is handled
+//   lockstep_window_bench curves   50 and 200 curves of 100,000 points with bands: the same, and full detail after it
+//   lockstep_window_bench parallel [N]    a sweep of N trials, or 1,000: until the Compare page shows it; a brush's
+//   frames lockstep_window_bench start    from the start of the process to the table of 10,000 trials
 using namespace lockstep;
 using namespace lockstep::ui;
+using test::Clock, test::report, test::since;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point then) { return std::chrono::duration<double, std::milli>(Clock::now() - then).count(); }
-
-void report(const char* what, std::vector<double> milliseconds) {
-    std::sort(milliseconds.begin(), milliseconds.end());
-    const auto part = [&](double share) {
-        return milliseconds[static_cast<std::size_t>(share * static_cast<double>(milliseconds.size() - 1))];
-    };
-    std::printf("%s: median %.2f ms, p95 %.2f ms, p99 %.2f ms, longest %.2f ms (%zu)\n", what, part(0.5), part(0.95),
-                part(0.99), milliseconds.back(), milliseconds.size());
+// That this thread has had the processor, in milliseconds: also on a machine that does something else besides.
+double processorTime() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
 // A loss as they are: it falls, it trembles.
@@ -113,6 +113,57 @@ int paint() {
     }
     report("12 curves of 1,000,000 points", plain);
     report("the same, smoothed over their ghosts", smoothed);
+    return 0;
+}
+
+// Means, each with a band around it.
+std::vector<PlotSeries> bandedSeries(std::size_t count, int points) {
+    std::vector<std::shared_ptr<Curve>> curves;
+    auto series = seriesOf(count, curves);
+    for (std::size_t i = 0; i < count; ++i) {
+        auto low = std::make_shared<Curve>(Curve::alongside(*curves[i])),
+             high = std::make_shared<Curve>(Curve::alongside(*curves[i]));
+        Walk walk(static_cast<unsigned>(i));
+        for (int step = 1; step <= points; ++step) {
+            const double value = walk.next();
+            curves[i]->append(step, step * 0.005, value);
+            low->appendValue(0.9 * value), high->appendValue(1.1 * value);
+        }
+        series[i].band = PlotBand{low, high};
+    }
+    return series;
+}
+
+void manyCurves(std::size_t count) {
+    PlotView plot({"Loss", "nothing", {}, {}, {}});
+    plot.resize(1600, 500);
+    plot.setSeries(bandedSeries(count, 100'000));
+    waitUntilShown(plot);
+    QTest::qWait(500);
+    auto* canvas = plot.findChild<QCustomPlot*>();
+    std::vector<double> moving, computing, rested;
+    for (int frame = 0; frame < 200; ++frame) {
+        const auto begun = Clock::now();
+        const double spent = processorTime();
+        navigate(*canvas, frame);
+        canvas->replot(QCustomPlot::rpImmediateRefresh);
+        moving.push_back(since(begun));
+        computing.push_back(processorTime() - spent);
+        QCoreApplication::processEvents();  // what the canvas had queued
+        if (frame % 10 != 9) continue;
+        const auto left = Clock::now();
+        while (plot.isMoving()) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
+        canvas->replot(QCustomPlot::rpImmediateRefresh);
+        rested.push_back(since(left));
+        QCoreApplication::processEvents();
+    }
+    report(qPrintable(QString("%1 curves of 100,000 points with bands, while moving").arg(count)), moving);
+    report("of that, on the processor", computing);
+    report("in full detail, after the last movement", rested);
+}
+
+int curves() {
+    for (const std::size_t count : {50, 200}) manyCurves(count);
     return 0;
 }
 
@@ -215,8 +266,12 @@ int main(int argc, char** argv) {
     applyTheme(application, ThemeChoice::Light);
     const QString what = application.arguments().value(1);
     if (what == "paint") return paint();
+    if (what == "curves") return curves();
     if (what == "input") return input(application.arguments().value(2, "60").toDouble());
+    if (what == "parallel") return test::parallelBench(application.arguments().value(2, "1000").toInt());
     if (what == "start" && argc > 2) return start(application.arguments()[2]);
-    std::puts("lockstep_window_bench paint | input [SECONDS] | start FOLDER (made by lockstep_make_history)");
+    std::puts(
+        "lockstep_window_bench paint | curves | input [SECONDS] | parallel [N] | start FOLDER (made by "
+        "lockstep_make_history)");
     return 2;
 }

@@ -1,3 +1,5 @@
+#include <QDir>
+#include <QProcess>
 #include <QtTest>
 
 #include <cstring>
@@ -147,9 +149,78 @@ private slots:
         writeFile(folder / "t10k-images-idx3-ubyte", idxImages(2, 4, 5));
         writeFile(folder / "t10k-labels-idx1-ubyte", idxLabels({0, 1}));
         QCOMPARE(names(), QStringList({"t10k-images-idx3-ubyte:0", "t10k-images-idx3-ubyte:1"}));
-        QCOMPARE(codeOf([&] { samplesAt(folder.path(), imagesOf(1, 5, 4)); }), std::string("predict.other-size"));
+        const auto other = samplesAt(folder.path(), imagesOf(1, 5, 4));
+        QCOMPARE(namesOf(other, folder.path()), QStringList{"t10k-images-idx3-ubyte"});
+        QCOMPARE(std::get<Problem>(other.front().content).code, std::string("predict.other-size"));
+    }
+
+    // Neither drives the other out; what cannot be taken is a row.
+    void imagesAndIdxOfAFolderAreBothTaken() {
+        const Folder folder;
+        const auto names = [&] { return namesOf(samplesAt(folder.path(), imagesOf(1, 4, 5)), folder.path()); };
+        writeFile(folder / "t10k-images-idx3-ubyte", idxImages(2, 4, 5));
+        writeFile(folder / "z.jpg", jpeg(8, 8));
+        QStringList expected{"z.jpg", "t10k-images-idx3-ubyte:0", "t10k-images-idx3-ubyte:1"};
+        QCOMPARE(names(), expected);
+        writeFile(folder / "more/digits.dat", idxImages(1, 4, 5));  // whatever its name
+        writeFile(folder / "more/.digits.dat", idxImages(1, 4, 5));
+        writeFile(folder / "more/labels.dat", idxLabels({0}));
+        expected.insert(1, "more/digits.dat:0");
+        QCOMPARE(names(), expected);
+        writeFile(folder / "train-images-idx3-ubyte", idxImages(9, 4, 5));
+        QCOMPARE(names(), expected);  // of one collection the test images
+        writeFile(folder / "t10k-images-idx3-ubyte", Bytes{0, 0, 8});
+        const auto samples = samplesAt(folder.path(), imagesOf(1, 4, 5));
+        QCOMPARE(samples.size(), std::size_t{3});
+        QCOMPARE(std::get<Problem>(samples.back().content).code, std::string("idx.truncated"));
+    }
+
+    void idxInAnArchive() {
+        const Folder folder, packed;
         writeFile(folder / "a.jpg", jpeg(8, 8));
-        QCOMPARE(names(), QStringList{"a.jpg"});
+        writeFile(folder / "data/t10k-images-idx3-ubyte", idxImages(2, 4, 5));
+        writeFile(folder / "data/train-images-idx3-ubyte", idxImages(3, 4, 5));
+        writeFile(folder / "data/odd.bin", idxImages(1, 4, 5));
+        writeText(folder / "data/notes.txt", "no images");
+        for (const char* archive : {"x.zip", "x.tar.gz"}) {
+            const auto file = packed / archive;
+            QCOMPARE(QProcess::execute("bsdtar",
+                                       {"-caf", QString::fromStdString(file.string()), "-C", folder.dir.path(), "."}),
+                     0);
+            const AskedSamples samples(imagesOf(1, 4, 5), samplesAt(file, imagesOf(1, 4, 5)));
+            QStringList names;
+            for (std::int64_t i = 0; i < samples.info().count; ++i)
+                names << QString::fromStdString(fs::path(samples.sample(i).name).lexically_relative(file).string());
+            QCOMPARE(names, QStringList({"a.jpg", "data/odd.bin:0", "data/t10k-images-idx3-ubyte:0",
+                                         "data/t10k-images-idx3-ubyte:1"}));
+            const Bytes bytes = idxImages(2, 4, 5);
+            QVERIFY(std::memcmp(readImageAt(samples, 3, 20).data(), bytes.data() + 16 + 20, 20) == 0);
+        }
+        Folder gzipped;
+        QVERIFY(QDir().mkpath(gzipped.dir.filePath("d")));
+        writeFile(gzipped / "d/odd", idxImages(1, 4, 5));
+        QCOMPARE(QProcess::execute("gzip", {gzipped.dir.filePath("d/odd")}), 0);
+        QCOMPARE(QProcess::execute("bsdtar", {"-cf", packed.dir.filePath("y.tar"), "-C", gzipped.dir.path(), "d"}), 0);
+        QCOMPARE(samplesAt(packed / "y.tar", imagesOf(1, 4, 5)).size(), std::size_t{1});
+    }
+
+    // As the dataset gives them: they lie on their side in the files.
+    void emnistIsUpright() {
+        const Folder folder;
+        writeFile(folder / "emnist-letters-test-images-idx3-ubyte", idxImages(1, 3, 4));
+        writeFile(folder / "other-test-images-idx3-ubyte", idxImages(1, 4, 3));
+        const AskedSamples samples(imagesOf(1, 4, 3), samplesAt(folder.path(), imagesOf(1, 4, 3)));
+        QCOMPARE(samples.info().count, std::int64_t{2});
+        QCOMPARE(readImageAt(samples, 0, 12), (Bytes{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
+        QCOMPARE(readImageAt(samples, 1, 12), (Bytes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+    }
+
+    // Whatever stands behind it in the name.
+    void whatIsNamedEmnistIsUpright() {
+        const Folder folder;
+        writeFile(folder / "emnist-mine", idxImages(1, 3, 4));
+        const AskedSamples samples(imagesOf(1, 4, 3), samplesAt(folder / "emnist-mine", imagesOf(1, 4, 3)));
+        QCOMPARE(readImageAt(samples, 0, 12), (Bytes{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
     }
 
     void modelsOfRectanglesTakeNoFiles() {
@@ -175,6 +246,8 @@ private slots:
         writeText(folder / "one.csv", "hello\nworld\n");
         QCOMPARE(samplesAt(folder / "one.csv", textsOf(8)).size(), std::size_t{2});
         writeText(folder / "two.csv", "a,b\nc,d\n");
+        writeText(folder / "packed.zip", "PK\x03\x04");
+        QCOMPARE(codeOf([&] { samplesAt(folder / "packed.zip", textsOf(8)); }), std::string("predict.packed-texts"));
         QCOMPARE(codeOf([&] { samplesAt(folder / "two.csv", textsOf(8)); }), std::string("text-csv.no-column"));
     }
 

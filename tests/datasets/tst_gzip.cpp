@@ -35,7 +35,7 @@ Read readAll(const Bytes& file, std::size_t step) {
     writeFile(folder / "x.gz", file);
     Read out;
     try {
-        const auto stream = openGzip(folder / "x.gz");
+        const auto stream = unpackGzip(folder / "x.gz", openPlain(folder / "x.gz"));
         Bytes piece(step);
         for (std::size_t got; (got = stream->read(piece)) > 0;) {
             out.bytes.insert(out.bytes.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(got));

@@ -271,9 +271,9 @@ private slots:
         fs::remove_all(folder / "test/dog");
         QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.too-few-classes"));
         fs::remove_all(folder / "train/cat");
-        writeFile(folder / "train/cat/bad.jpg", Bytes{1, 2, 3});
+        for (const char* name : {"cat", "eel"}) writeFile(folder / "train" / name / "bad.jpg", Bytes{1, 2, 3});
         QCOMPARE(codeOf(inspect(folder.path())), std::string("image-folder.none-readable"));
-        fs::remove_all(folder / "train/cat/bad.jpg");
+        for (const char* name : {"cat", "eel"}) fs::remove_all(folder / "train" / name / "bad.jpg");
         QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.no-samples"));
         const Folder bare;
         QCOMPARE(codeOf(inspect(bare.path())), std::string("class-folder.no-classes"));

@@ -21,6 +21,7 @@ private slots:
     void anOlderFileIsMigratedWithItsRows();
     void aHistoryOfTheFirstVersionIsReadAfterwards();
     void evaluationsOfBeforeTheirDatasetWasKept();
+    void trialsOfBeforeTheirDataWereKnown();
     void aFailedMigrationChangesNothing();
     void processesMayMigrateAtOnce();
     void aNewerFileIsRefusedUntouched();
@@ -172,6 +173,26 @@ void tst_HistoryFile::evaluationsOfBeforeTheirDatasetWasKept() {
     QCOMPARE(datasetOf(2), std::string());
     QCOMPARE(datasetOf(3), std::string("fashion-mnist"));
     QCOMPARE(datasetOf(4), std::string());
+}
+
+// Nothing is known of them, and nothing of them is lost.
+void tst_HistoryFile::trialsOfBeforeTheirDataWereKnown() {
+    const Folder folder;
+    openForWriting(folder.file(), migrations().first(8));
+    ask(folder.file(),
+        "INSERT INTO trial (title, state, spec_json, dataset, model, devices, batch, epochs, learning_rate, created_at,"
+        " run_directory) VALUES ('old', 'finished', '{}', 'd', 'm', 'cpu:1', 1, 1, 0.1, '', '')");
+    ask(folder.file(),
+        "INSERT INTO evaluation (trial, created_at, checkpoint, step, epoch, data, split, devices, samples, seconds,"
+        " counts_json, answers, dataset) VALUES (1, '', 'best', 1, 1, '/own', 'test', 'cpu:1', 1, 1, '', x'', 'idx')");
+    const auto store = openStore(folder.file());
+    const auto query = openQuery(folder.file());
+    QVERIFY(query->known(1) == DataKnown{});
+    auto evaluation = query->evaluation(1);
+    QVERIFY(evaluation && !evaluation->fingerprint && evaluation->dataset == "idx");
+    evaluation->fingerprint = DataFingerprint{{1, 1}, {1, 1}};
+    store->addEvaluation(*evaluation);
+    QCOMPARE(query->evaluations(1).size(), std::size_t{2});
 }
 
 void tst_HistoryFile::aFailedMigrationChangesNothing() {

@@ -282,14 +282,14 @@ void tst_TrialCurves::levelsThatAreBehindAreNotBelieved() {
     QCOMPARE(openQuery(folder.file())->decimatedSeries(trial, "loss", 1000).back().step, std::int64_t{kLong + 1});
 }
 
-// A history of version 8: its ended trials are read whole until somebody adds what they lack.
+// A history of version 9: its ended trials are read whole until somebody adds what they lack.
 void tst_TrialCurves::olderHistoriesAreGivenLevels() {
     const Folder folder;
     const auto store = openStore(folder.file());
     const auto ended = longTrial(folder, *store, kLong, true), running = longTrial(folder, *store, kLong, false);
     const auto brief = longTrial(folder, *store, 100, true);
     const auto before = openQuery(folder.file())->decimatedSeries(ended, "loss", 500);
-    ask(folder.file(), "DROP TABLE series_level; PRAGMA user_version = 8");
+    ask(folder.file(), "DROP TABLE series_level; PRAGMA user_version = 9");
     const auto older = TrialQuery::open(folder.file());
     QVERIFY(!older.ok() && older.problems().front().code == "history.older");
     const auto newer = openStore(folder.file());

@@ -53,6 +53,8 @@ private slots:
     void missingAndNonFiniteNumbersSurvive();
     void theLastTextThatStandsIsFound();
     void evaluationsAreKept();
+    void evaluationsOfDataThatChangedAreBothKept();
+    void whatIsKnownOfItsDataIsKept();
     void countsStandAsFarAsTheTrialDoes();
     void evaluationsAreToldApartByTheirSplit();
 };
@@ -285,7 +287,8 @@ void tst_TrialStore::eventsShapeTheTrialsRow() {
     QVERIFY(std::find(metrics.begin(), metrics.end(), "test_accuracy5") == metrics.end());
 }
 
-// A column that rows do not read, or a field that no column keeps, is named; failures and specs have their own readers.
+// A column that rows do not read, or a field that no column keeps, is named; failures, specs and what is known of the
+// data have their own readers.
 void tst_TrialStore::everyColumnIsOfTheRow() {
     const Folder folder;
     QVERIFY(openStore(folder.file()));
@@ -294,8 +297,8 @@ void tst_TrialStore::everyColumnIsOfTheRow() {
         QVERIFY2(read.emplace(each.name).second, each.name.data());
         QVERIFY2(keys.emplace(each.key).second, each.key.data());
     }
-    for (const char* name :
-         {"spec_json", "started_at", "failure_kind", "failure_where", "failure_what", "failure_rank"})
+    for (const char* name : {"spec_json", "started_at", "failure_kind", "failure_where", "failure_what", "failure_rank",
+                             "trained_on", "fingerprint"})
         QVERIFY2(read.emplace(name).second, name);
     std::string names;
     for (const std::string& each : read) names += each + ' ';
@@ -670,13 +673,17 @@ void tst_TrialStore::evaluationsAreKept() {
         store->addEvaluation(other);
         return query->evaluations(trial).size() == before + 1;
     };
-    for (const auto& [field, other] : {std::pair{&Evaluation::checkpoint, "last"},
-                                       {&Evaluation::data, "/more"},
-                                       {&Evaluation::split, "test"},
-                                       {&Evaluation::devices, "cpu:1"}}) {
+    for (const auto& [field, other] :
+         {std::pair{&Evaluation::checkpoint, "last"}, {&Evaluation::data, "/more"}, {&Evaluation::split, "test"}}) {
         Evaluation changed = given;
         changed.*field = other;
         QVERIFY2(isApart(changed), other);
+    }
+    for (const auto& [field, other] : {std::pair{&Evaluation::data, "/data/"}, {&Evaluation::devices, "cpu:1"}}) {
+        Evaluation changed = given;
+        changed.*field = other;
+        QVERIFY2(!isApart(changed), other);
+        QCOMPARE(query->evaluations(trial).front().data, std::string("/data"));
     }
     for (const auto field : {&Evaluation::step, &Evaluation::epoch, &Evaluation::samples}) {
         Evaluation changed = given;
@@ -688,6 +695,63 @@ void tst_TrialStore::evaluationsAreKept() {
     QVERIFY_EXCEPTION_THROWN(store->addEvaluation(given), ProblemError);
     store->deleteTrial(trial, true);
     QVERIFY(query->evaluations(trial).empty());
+}
+
+// One gives way where it was asked about the same samples alone; of which one nobody knows, it stays.
+void tst_TrialStore::evaluationsOfDataThatChangedAreBothKept() {
+    const Folder folder;
+    auto store = openStore(folder.file());
+    Evaluation given;
+    given.trial = store->createTrial({}, folder.runs());
+    given.checkpoint = "best", given.data = "/data", given.split = "test", given.samples = 10;
+    const auto query = openQuery(folder.file());
+    const auto kept = [&](const std::optional<DataFingerprint>& fingerprint) {
+        given.fingerprint = fingerprint;
+        store->addEvaluation(given);
+        std::vector<std::optional<DataFingerprint>> all;
+        for (const auto& each : query->evaluations(given.trial)) all.push_back(each.fingerprint);
+        return all;
+    };
+    using All = std::vector<std::optional<DataFingerprint>>;
+    const DataFingerprint then{{60, 1}, {10, 2}}, now{{60, 1}, {10, 9}}, otherTraining{{60, 7}, {10, 9}};
+    QVERIFY(kept(std::nullopt) == All{std::nullopt});
+    QVERIFY(kept(std::nullopt) == All{std::nullopt});
+    QVERIFY(kept(then) == (All{then, std::nullopt}));
+    QVERIFY(kept(now) == (All{now, then, std::nullopt}));
+    QVERIFY(kept(then) == (All{then, now, std::nullopt}));
+    QVERIFY(kept(otherTraining) == (All{otherTraining, then, std::nullopt}));  // the same test samples
+    const auto newest = query->evaluations(given.trial).front();
+    QVERIFY(query->evaluation(newest.id)->fingerprint == otherTraining);
+}
+
+void tst_TrialStore::whatIsKnownOfItsDataIsKept() {
+    const Folder folder;
+    auto store = openStore(folder.file());
+    const auto trial = store->createTrial({}, folder.runs()), older = store->createTrial({}, folder.runs());
+    const auto query = openQuery(folder.file());
+    const DataKnown known{R"({"classes":["cat","dog"]})", DataFingerprint{{60, 1}, {10, 2}}};
+    const DataKnown others{R"({"classes":["ant"]})", std::nullopt};
+    QVERIFY(query->known(trial) == DataKnown{} && query->known(99) == DataKnown{});
+    store->setKnown(trial, known);
+    QVERIFY(query->known(trial) == known && query->known(older) == DataKnown{});
+    Evaluation evaluation;
+    evaluation.trial = trial;
+    store->addEvaluation(evaluation, others);
+    QVERIFY(query->known(trial) == known);  // an evaluation knows it no better than the run did
+    store->setKnown(trial, others);         // a resume with other data
+    QVERIFY(query->known(trial) == others);
+
+    evaluation.trial = older;
+    store->addEvaluation(evaluation);
+    QVERIFY(query->known(older) == DataKnown{});
+    store->addEvaluation(evaluation, known);
+    QVERIFY(query->known(older) == known);
+    QVERIFY_EXCEPTION_THROWN(store->setKnown(99, known), ProblemError);
+
+    AdoptedTrial adopted;
+    adopted.id = 7, adopted.known = known;
+    store->adoptTrial(adopted, folder.runs() / "7");
+    QVERIFY(query->known(7) == known);
 }
 
 void tst_TrialStore::countsStandAsFarAsTheTrialDoes() {

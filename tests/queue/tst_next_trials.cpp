@@ -67,6 +67,26 @@ private slots:
         QCOMPARE(started(queue, waitReasons(queue, {}, Room({2, {"cuda:0"}}))), std::vector<std::int64_t>{3});
     }
 
+    // What a person holds or has paused is for a person to let go on.
+    void someoneIsNeededWhereThereIsWork() {
+        const auto isNeeded = [](const std::vector<QueuedTrial>& queue,
+                                 const std::map<std::int64_t, GroupLimit>& groups) {
+            return needsKeeper(queue, waitReasons(queue, groups, cores(2)), groups);
+        };
+        const std::map<std::int64_t, GroupLimit> active{{1, {1, false}}}, paused{{1, {1, true}}};
+        QVERIFY(!isNeeded({}, {}) && !isNeeded({}, paused));
+        QVERIFY(isNeeded({}, active));  // its trials are to be made
+        std::vector queue{trialOf(1, 1, 1)};
+        QVERIFY(isNeeded(queue, active) && !isNeeded(queue, paused));
+        queue[0].isRunning = true;
+        QVERIFY(isNeeded(queue, paused));  // somebody looks how it ends
+        queue[0].isRunning = false;
+        queue[0].entry.held = true;
+        QVERIFY(!isNeeded(queue, active));
+        queue.push_back(trialOf(2, 5));  // it waits for room that is not there yet
+        QVERIFY(isNeeded(queue, active));
+    }
+
     void aCardIsForOne() {
         std::vector queue{trialOf(1, 0), trialOf(2, 0), trialOf(3, 0)};
         queue[0].demand.cards = queue[1].demand.cards = {"cuda:0"};

@@ -71,18 +71,23 @@ private slots:
     void tooManyFailuresEndIt() {
         SweepSpec sweep;
         std::vector<GroupTrial> made;
+        const Problem why{"batch", "spec.out-of-range", {"0", "1"}};  // stands within the problem, for its words
         for (std::int64_t i = 0; i < kHopeless; ++i) {
-            QVERIFY(!tooManyFailures(sweep, made, "why"));
+            QVERIFY(!tooManyFailures(sweep, made, why));
             made.push_back(placed(i, 0, RunState::Failed));
         }
-        QCOMPARE(tooManyFailures(sweep, made, "why"),
-                 std::optional(Problem{"sweep", "sweep.all-failed", {"8", "why"}}));
+        QCOMPARE(tooManyFailures(sweep, made, why),
+                 std::optional(Problem{"sweep", "sweep.all-failed", {"8", "spec.out-of-range", "batch", "0", "1"}}));
         made.push_back(placed(kHopeless, 0, RunState::Finished));
-        QVERIFY(!tooManyFailures(sweep, made, "why"));
-        sweep.maxFailures = 7;
-        QCOMPARE(tooManyFailures(sweep, made, "why")->code, std::string("sweep.too-many-failures"));
+        QVERIFY(!tooManyFailures(sweep, made, why));
+        sweep.maxFailures = 9;
+        QVERIFY(!tooManyFailures(sweep, made, why));
+        sweep.maxFailures = 8;
+        QCOMPARE(tooManyFailures(sweep, made, why),
+                 std::optional(Problem{
+                     "max_failures", "sweep.too-many-failures", {"8", "8", "spec.out-of-range", "batch", "0", "1"}}));
         made[0].isQueued = true;  // it is tried again
-        QVERIFY(!tooManyFailures(sweep, made, "why"));
+        QVERIFY(!tooManyFailures(sweep, made, why));
     }
 
     void problemsAreKept() {

@@ -52,7 +52,9 @@ CardFacts smallTrial() {
     facts.counts = {countsOf(3, 1, {0, 0, 45, 0, 1, 5, 1, 1, 40, 1, 0, 8, 1, 2, 2}),
                     countsOf(6, 2, {0, 0, 50, 1, 0, 50})};
     facts.checkpoints = {{"best", "/runs/7/best.safetensors", 3}, {"last", "/runs/7/last.safetensors", 6}};
-    facts.data = CardData{{"ant", "bee", "cicada"}, 3, 28, 32, 0, {0.5f, 0.25f, 0.125f}, {0.25f, 0.25f, 0.25f}, 1, 2};
+    facts.data =
+        CardData{{"ant", "bee", "cicada"},           3, 28, 32, 0, {0.5f, 0.25f, 0.125f}, {0.25f, 0.25f, 0.25f},
+                 DataFingerprint{{300, 1}, {100, 2}}};
     facts.program = "Lockstep 0.1.0", facts.writtenAt = "2026-11-21T08:00:00Z";
     return facts;
 }
@@ -111,6 +113,27 @@ private slots:
         QVERIFY(says(facts, "With fewer than 50 samples each, the figures of “ant” are rough"));
     }
 
+    // As far as the fingerprints of its evaluations tell.
+    void dataThatChangedAreSaid() {
+        CardFacts facts = smallTrial();
+        Evaluation now;
+        now.id = 5, now.checkpoint = "best", now.data = "/data/my insects", now.dataset = "image-folder";
+        now.split = "test", now.samples = 100, now.step = 3, now.counts = countsOf(3, 1, {0, 0, 10, 1, 0, 90});
+        now.fingerprint = DataFingerprint{{300, 1}, {100, 2}};
+        Evaluation later = now;
+        later.id = 6, later.fingerprint->test.content = 3;
+        facts.evaluations = {now};
+        QVERIFY(!says(facts, "changed since") && !says(facts, "**Since then**") && !says(facts, "The same on"));
+        facts.evaluations = {later, now};
+        QVERIFY(says(facts, "| 5 | best (update 3) | image-folder /data/my insects, changed since | test |"));
+        QVERIFY(says(facts, "| 6 | best (update 3) | image-folder /data/my insects | test |"));
+        QVERIFY(says(facts, "| **Since then** | evaluation 6 was asked about other test samples |"));
+        QVERIFY(says(facts, "- Its data have changed since the training: evaluation 6 was asked about other test "));
+        QVERIFY(says(facts, "(test), whose samples are others than in training"));
+        facts.data->fingerprint.reset();  // of an old trial
+        QVERIFY(!says(facts, "since the training") && says(facts, ", changed since | test |"));
+    }
+
     void whatIsMissingIsSaid() {
         CardFacts facts = smallTrial();
         facts.row.state = "queued", facts.row.step = facts.row.epoch = 0, facts.row.finishedAt.clear();
@@ -118,6 +141,7 @@ private slots:
         facts.series.clear(), facts.counts.clear(), facts.checkpoints.clear();
         QVERIFY(says(facts, "It has not begun to train.") && says(facts, "There is no checkpoint"));
         QVERIFY(says(facts, "No update was recorded.") && says(facts, "Not counted yet."));
+        QVERIFY(says(facts, "nothing says them of this one"));
         QVERIFY(!says(facts, "How to use it") && says(facts, "How to repeat it"));
         facts.row.state = "failed";
         facts.failure = CardMessage{"failure", "The disk is full.", "Make room."};
@@ -140,8 +164,14 @@ private slots:
         facts.checkpoints.clear();
         QVERIFY(says(facts, "Its checkpoints were freed on 2026-11-22 09:30 UTC") &&
                 says(facts, "No data was held out"));
-        for (const char* command : {"lockstep resume", "lockstep evaluate", "lockstep predict", "lockstep export"})
-            QVERIFY2(!says(facts, command), command);
+        const auto advisesNoModel = [&] {
+            for (const char* command : {"lockstep resume", "lockstep evaluate", "lockstep predict", "lockstep export"})
+                QVERIFY2(!says(facts, command), command);
+        };
+        advisesNoModel();
+        facts.freedAt.reset(), facts.wroteCheckpoint = true;  // deleted by hand
+        QVERIFY(says(facts, "Its checkpoints are gone, so there is no model to use"));
+        advisesNoModel();
         facts.series.clear(), facts.counts.clear();
         QVERIFY(says(facts, "Not counted while there was a model.") && says(facts, "no epoch came to its end."));
         QVERIFY(!says(facts, "lockstep resume"));
@@ -150,7 +180,7 @@ private slots:
     void aLanguageModelIsToldByItsPerplexity() {
         CardFacts facts = smallTrial();
         facts.task = "next-tokens", facts.row.model = "gpt", facts.counts.clear();
-        facts.data = CardData{std::vector<std::string>(256), 0, 0, 0, 64, {}, {}, {}, {}};
+        facts.data = CardData{std::vector<std::string>(256), 0, 0, 0, 64, {}, {}, {}};
         facts.series = {seriesNamed("test_loss", {{3, 3, std::log(8.0)}, {6, 6, std::log(4.0)}}),
                         seriesNamed("test_perplexity", {{3, 3, 8}, {6, 6, 4}}),
                         seriesNamed("test_bits_per_byte", {{3, 3, 3}, {6, 6, 2}})};

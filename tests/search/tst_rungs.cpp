@@ -73,6 +73,18 @@ Rungs nine(bool stops = false) { return rungsOf(1, 3, 9, stops).value(); }
 class TestRungs : public QObject {
     Q_OBJECT
 private slots:
+    void theLeaderIsTheBestOfTheHighestRung() {
+        QVERIFY(!leaderOf({}));
+        std::vector<Climber> climbers{{.cell = 0, .losses = {kNaN}}, {.cell = 1}};
+        QVERIFY(!leaderOf(climbers));
+        climbers.push_back({.cell = 2, .losses = {0.5}});
+        climbers.push_back({.cell = 3, .losses = {0.25, kNaN}});
+        QCOMPARE(leaderOf(climbers), std::optional<std::int64_t>(3));
+        climbers.push_back({.cell = 4, .losses = {0.9, 0.8}});
+        climbers.push_back({.cell = 5, .losses = {0.9, 0.8}});
+        QCOMPARE(leaderOf(climbers), std::optional<std::int64_t>(4));
+    }
+
     // By hand from algorithm 2 of the paper.
     void asha() {
         Race race(nine(), kLosses, 1);

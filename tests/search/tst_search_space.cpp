@@ -1,9 +1,13 @@
 #include <rapidcheck.h>
 
 #include <QtTest>
+#include <cmath>
 
+#include "engine/core/number_text.h"
+#include "engine/search/cell_count.h"
 #include "engine/search/grid.h"
 #include "engine/search/search_space.h"
+#include "engine/search/suggest.h"
 
 using namespace lockstep;
 
@@ -60,6 +64,45 @@ private slots:
                 .value();
         QCOMPARE(gridSize(space), 9.0);
         QCOMPARE(gridCells(space).size(), 7u);
+    }
+
+    // Which constraint it is; exactly of a grid, and by many that are drawn of what cannot be counted.
+    void whereNoCellIsThatIsSaid() {
+        SweepSpec sweep;
+        const auto problem = [&](const char* method, std::initializer_list<const char*> words,
+                                 std::initializer_list<const char*> constraints) {
+            sweep = {};
+            sweep.method = method;
+            for (const char* each : words) sweep.vary.push_back(dimensionFrom(each).value());
+            for (const char* each : constraints) sweep.constraints.push_back(Constraint::parse(each, "").value());
+            return problemOfNoCells(sweep, spaceOf(sweep).value());
+        };
+        QVERIFY(!problem("grid", {"batch=32,64"}, {}));
+        QVERIFY(!problem("grid", {"batch=32,64"}, {"batch >= 64"}));
+        QCOMPARE(problem("grid", {"batch=32,64", "epochs=1,2,3"}, {"epochs <= 3", "batch >= 65 * accumulation"}),
+                 std::optional(Problem{
+                     "constraints", "sweep.no-cells", {"6", "batch >= 65 * accumulation", "batch, accumulation"}}));
+        // Each by itself leaves some, and both leave none.
+        QCOMPARE(problem("grid", {"batch=32,64"}, {"batch >= 64", "batch <= 32"}),
+                 std::optional(Problem{"constraints", "sweep.no-cells", {"2", "batch >= 64, batch <= 32", "batch"}}));
+        for (const char* method : {"random", "sobol", "tpe", "gp"}) {
+            const auto drawn = problem(method, {"learning_rate=log:1e-3..1", "batch=32,64"}, {"learning_rate > 2"});
+            QCOMPARE(drawn, std::optional(Problem{"constraints",
+                                                  "sweep.no-cells-drawn",
+                                                  {countText(kPatience), "learning_rate > 2", "learning_rate"}}));
+            QVERIFY(!problem(method, {"learning_rate=log:1e-3..1"}, {"learning_rate > 0.5"}));
+        }
+    }
+
+    void cellsAreCounted() {
+        const auto count = [](std::initializer_list<const char*> words, std::vector<Constraint> constraints) {
+            std::vector<Dimension> dimensions;
+            for (const char* each : words) dimensions.push_back(dimensionFrom(each).value());
+            return cellCount(SearchSpace::from(dimensions, std::move(constraints), {}).value());
+        };
+        QCOMPARE(count({"batch=32,64", "epochs=1,2,3"}, {}), 6.0);
+        QCOMPARE(count({"batch=32,64", "epochs=1,2,3"}, {Constraint::parse("batch <= 32 * epochs", "").value()}), 5.0);
+        QVERIFY(std::isinf(count({"batch=32,64", "learning_rate=0.1..1"}, {})));
     }
 
     void hugeGridsAreCountedAndRefused() {

@@ -13,12 +13,15 @@ Cell cellOf(std::initializer_list<double> x) {
     return cell;
 }
 
-std::string codeOf(std::string_view csv) {
-    const auto table = tableFunction(csv, "t.csv");
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string codeOf(const Rows& rows) {
+    const auto table = tableFunction(rows, "t.csv");
     return table.ok() ? "" : table.problems().front().code;
 }
 
-constexpr std::string_view kTable = "batch, optimizer ,loss\n32,sgd,0.5\n64,sgd,0.25\r\n\n16,adamw,nan\n";
+const Rows kTable{
+    {"batch", " optimizer ", "loss"}, {"32", "sgd", "0.5"}, {"64", "sgd", "0.25\r"}, {"16", "adamw", "nan"}};
 
 }  // namespace
 
@@ -48,10 +51,18 @@ private slots:
     }
 
     void whatIsNoTableIsRefused() {
-        QCOMPARE(codeOf(""), "search.table-empty");
-        QCOMPARE(codeOf("loss\n1\n"), "search.table-empty");
-        QCOMPARE(codeOf("a,loss\n"), "search.table-empty");
-        QCOMPARE(codeOf("a,loss\n1,2\n1,2,3\n"), "search.table");
+        QCOMPARE(codeOf({}), "search.table-empty");
+        QCOMPARE(codeOf({{"loss"}, {"1"}}), "search.table-empty");
+        QCOMPARE(codeOf({{"a", "loss"}}), "search.table-empty");
+        QCOMPARE(codeOf({{"a", "loss"}, {" ", "1"}}), "");
+        QCOMPARE(codeOf({{"a", "loss"}, {"1", "1"}, {"2", "1"}, {"1.0", "3"}}), "search.table-twice");
+    }
+
+    void linesWithoutLossAreKnown() {
+        const auto table = tableFunction({{"a", "error"}, {"1", "nan"}, {"2", "1"}, {"3", ""}}, "t.csv");
+        QVERIFY(table.ok());
+        QVERIFY(table.value().linesWithoutLoss == (std::vector<std::size_t>{2, 4}));
+        QCOMPARE(table.value().lossColumn, std::string("error"));
     }
 
     // A grid with three at once: told in the order in which they began, the best so far beside them.

@@ -1,10 +1,15 @@
+#include <QTemporaryDir>
 #include <QtTest>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "datasets/catalog.h"
 #include "engine/backend/null/null_backend.h"
 #include "engine/serve/server.h"
+#include "engine/spec/data_known.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/trained_on.h"
 
 using namespace lockstep;
 
@@ -13,6 +18,15 @@ namespace {
 constexpr const char* kSpec = R"({"dataset":"synthetic","model":"mlp","devices":"null:2","batch":64})";
 
 ToldProblem told(const Problem& problem) { return {problem, "What of " + problem.code, "Remedy"}; }
+
+DatasetSplits splitsOf(const char* json) {
+    const TrialSpec spec = trialSpecFromJson(json, "").value();
+    for (const DatasetEntry& each : builtinDatasets({})) {
+        if (each.id != spec.dataset.id) continue;
+        return each.open({}, ParamValues::from(each.params, spec.dataset.params, "dataset").value(), {}).value();
+    }
+    qFatal("no dataset %s", spec.dataset.id.c_str());
+}
 
 class Asker {
 public:
@@ -84,6 +98,53 @@ private slots:
                  std::string("serve.too-many-samples"));
         QCOMPARE(asker.ask(ScheduleRequest{{kSpec}, 7, 10}).answer.rates.size(), 7u);
         QCOMPARE(asker.asked().size(), std::variant_size_v<ServeRequest>);
+    }
+
+    // Samples of data that are others by now are not given out for those that were asked about.
+    void dataThatChangedAreSaid() {
+        Asker asker;
+        const char* const kOther = R"({"dataset":{"id":"synthetic","seed":9},"model":"mlp","devices":"null:1"})";
+        AskedSamplesRequest request{{kSpec}, "", "test", {0, 5}};
+        request.fingerprint = fingerprintText(fingerprintOf(splitsOf(kSpec)).value());
+        const auto same = asker.ask(request).answer;
+        QVERIFY(same.changed.empty() && same.samples.size() == 2);
+        request.fingerprint = fingerprintText(fingerprintOf(splitsOf(kOther)).value());
+        const auto changed = asker.ask(request).answer;
+        QCOMPARE(changed.changed, std::vector<std::string>{"test"});
+        QVERIFY(changed.samples.empty() && !changed.classes.empty());
+        request.samples = {1'000'000};  // fewer by now
+        QVERIFY(asker.ask(request).ok());
+        request.split = "all";
+        QCOMPARE(asker.ask(request).answer.changed, (std::vector<std::string>{"training", "test"}));
+        request.fingerprint.clear();  // nobody knows
+        request.samples = {0};
+        QCOMPARE(asker.ask(request).answer.samples.size(), 1u);
+    }
+
+    // Where it is known what the model was trained on, its data need not be there.
+    void classesAreThoseOfTheTraining() {
+        Asker asker;
+        const char* const kGone = R"({"dataset":{"id":"image-folder","path":"/nowhere"},"model":"mlp"})";
+        AskedSamplesRequest request{{kGone}, "", "test", {}};
+        QVERIFY(!asker.ask(request).ok());
+        DatasetInfo trained = splitsOf(kSpec).train->info();
+        for (std::string& name : trained.classes) name = "kind " + name;
+        const QTemporaryDir folder;
+        request.checkpoint = folder.filePath("last.safetensors").toStdString();
+        QVERIFY(!asker.ask(request).ok());
+        Checkpoint checkpoint;
+        checkpoint.trainedOn = trained;
+        writeCheckpoint(request.checkpoint, checkpoint);
+        QCOMPARE(asker.ask(request).answer.classes, trained.classes);
+        trained.classes.front() = "kept";
+        request.trainedOn = trainedOnText(trained);
+        QCOMPARE(asker.ask(request).answer.classes, trained.classes);
+        QVERIFY(std::filesystem::remove(request.checkpoint));
+
+        request.data = request.dataset = "synthetic";
+        request.samples = {0};
+        const auto asked = asker.ask(request).answer;
+        QVERIFY(asked.samples.size() == 1 && asked.classes == trained.classes);
     }
 
     // Each kind of field as the form gets it.

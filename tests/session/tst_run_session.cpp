@@ -51,6 +51,8 @@ private slots:
     void aFolderOfAnotherTrialIsNotResumed();
     void aCheckpointWithinAnEpochGoesOnBitForBit();
     void aRunKilledBeforeItsFirstCheckpointStartsAgain();
+    void damagedCheckpointsAreDoneWithout();
+    void anEngineThatComesLateIsRefused();
     void changedDataAreRefusedOrAccepted();
     void aCheckpointWithoutAFingerprintGoesOn();
     void socketsOfKilledRunsAreRemoved();
@@ -184,6 +186,23 @@ struct Home {
     QTemporaryDir folder;
     Places places;
 };
+
+// Of a tensor, at the file's end.
+void flipAByte(const fs::path& file) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(-5, std::ios::end);
+    const char byte = static_cast<char>(stream.get() ^ 1);
+    stream.seekp(-5, std::ios::end);
+    stream.put(byte);
+}
+
+bool haveSameTensors(const fs::path& one, const fs::path& other) {
+    const auto a = readCheckpoint(one), b = readCheckpoint(other);
+    return a.ok() && b.ok() && std::ranges::all_of(a.value().tensors, [&](const auto& each) {
+               const auto& [name, tensor] = each;
+               return std::memcmp(tensor.data(), b.value().tensors.at(name).data(), tensor.bytes()) == 0;
+           });
+}
 
 template <class T>
 std::string codeOf(const Result<T>& result) {
@@ -555,6 +574,8 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
     const auto losses = home.query()->series(1, "test_loss");
     const auto last = home.places.run(1) / "checkpoints" / "last.safetensors";
     const auto written = fs::last_write_time(last);
+    const auto known = home.query()->known(1);
+    QVERIFY(!classesOf(known).empty() && known.fingerprint);
     fs::rename(home.places.history(), home.places.data / "damaged.sqlite");
 
     QVERIFY(home.run(smallSpec(1)).ok());
@@ -573,6 +594,7 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
     QCOMPARE(*back.lowestTestLoss, *row.lowestTestLoss);
     QVERIFY(back.createdAt.substr(0, 10) == row.createdAt.substr(0, 10) && !back.finishedAt.empty());
     QCOMPARE(home.query()->spec(1).value(), spec);
+    QVERIFY(home.query()->known(1) == known);
     QCOMPARE(home.query()->series(1, "test_loss").size(), losses.size());
     const auto resumed = home.resume(1);
     QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
@@ -686,6 +708,57 @@ void tst_RunSession::aRunKilledBeforeItsFirstCheckpointStartsAgain() {
     QCOMPARE(row.step, std::int64_t{4});
 }
 
+// Where that is allowed: from what is left of them, or from the first step; both come to the same bits.
+void tst_RunSession::damagedCheckpointsAreDoneWithout() {
+    const Home home;
+    QVERIFY(home.run(smallSpec(3)).ok());
+    const auto fileOf = [&](std::int64_t trial, std::string_view role) {
+        return home.places.run(trial) / "checkpoints" / checkpointName(role);
+    };
+    for (const bool bestAsWell : {false, true}) {
+        RunControl control;
+        control.stopAfterEpoch();
+        const auto trial = home.accept(smallSpec(3));
+        QVERIFY(home.run({.trial = trial, .control = &control}).ok());
+        flipAByte(fileOf(trial, kLast));
+        if (bestAsWell) flipAByte(fileOf(trial, kBest));
+        QCOMPARE(codeOf(home.resume(trial)), std::string("checkpoint.altered"));
+        QCOMPARE(home.query()->find(trial)->state, std::string("stopped"));
+
+        const auto again = home.run({.trial = trial, .resume = true, .mayStartAgain = true});
+        QVERIFY2(again.ok(), codeOf(again).c_str());
+        QCOMPARE(home.query()->find(trial)->state, std::string("finished"));
+        std::vector<std::string> damaged;
+        std::optional<std::int64_t> firstStep;
+        for (const auto& each : home.query()->events(trial, 1)) {
+            const auto* said = std::get_if<Message>(&each.event);
+            if (said && said->text.code == "run.damaged-checkpoint") damaged.push_back(said->text.field);
+            if (const auto* began = std::get_if<RunStarted>(&each.event)) firstStep = began->firstStep;
+        }
+        QCOMPARE(damaged.size(), std::size_t(bestAsWell ? 2 : 1));
+        QCOMPARE(damaged.front(), fileOf(trial, kLast).string());
+        QCOMPARE(*firstStep, std::int64_t(bestAsWell ? 0 : 4));
+        QVERIFY(haveSameTensors(fileOf(trial, kLast), fileOf(1, kLast)));
+    }
+}
+
+// Of two that are started for the same attempt one trains; the other, however late, changes nothing.
+void tst_RunSession::anEngineThatComesLateIsRefused() {
+    const Home home;
+    RunControl control;
+    control.runUntil(1);
+    QVERIFY(home.run({.trial = home.accept(smallSpec(4)), .control = &control}).ok());
+    RunControl further;
+    further.runUntil(2);
+    const SessionRequest request{.trial = 1, .resume = true, .control = &further, .attempt = 2};
+    QVERIFY(home.run(request).ok());
+    const auto before = *home.query()->find(1);
+    QCOMPARE(before.epoch, std::int64_t{2});
+    QCOMPARE(codeOf(home.run(request)), std::string("run.other-attempt"));
+    const auto after = *home.query()->find(1);
+    QVERIFY(after.epoch == 2 && after.attempts == 2 && after.state == before.state);
+}
+
 void tst_RunSession::changedDataAreRefusedOrAccepted() {
     const Home home;
     auto spec = smallSpec(2);
@@ -695,6 +768,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     stopping.stopAfterEpoch();
     QVERIFY(home.run({.trial = home.accept(spec), .control = &stopping}).ok());
     const auto before = *home.query()->find(1);
+    const auto known = home.query()->known(1);
     QCOMPARE(before.state, std::string("stopped"));
 
     dataOfToday()["samples"] = std::int64_t{63};
@@ -711,6 +785,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     const auto after = *home.query()->find(1);  // nothing has come of either
     QCOMPARE(after.state, before.state);
     QCOMPARE(after.attempts, before.attempts);
+    QVERIFY(known.fingerprint && home.query()->known(1) == known);
 
     const auto accepted = home.run({.trial = 1, .resume = true, .changedData = ChangedData::Accept});
     QVERIFY2(accepted.ok(), codeOf(accepted).c_str());
@@ -723,6 +798,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     const auto last = readCheckpoint(home.places.run(1) / "checkpoints" / "last.safetensors");
     QVERIFY(last.value().data.has_value());
     QVERIFY(last.value().data->train.samples == 64);
+    QVERIFY(known.fingerprint != last.value().data && home.query()->known(1).fingerprint == last.value().data);
 }
 
 // Of a version that did not keep one.

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
+#include "engine/spec/trial_spec.h"
 
 using namespace lockstep;
 
@@ -21,6 +23,22 @@ EvalCounts threeClasses() {
 ConfusionMatrix matrixOf(const EvalCounts& counts) { return ConfusionMatrix::from(counts).value(); }
 
 bool near(double a, double b) { return std::abs(a - b) < 1e-12; }
+
+DataFingerprint dataOf(std::uint64_t train, std::uint64_t test, std::uint64_t validation = 0) {
+    return {{60, train}, {10, test}, {validation > 0 ? 5 : 0, validation}};
+}
+
+Evaluation askedOf(std::int64_t id, std::optional<DataFingerprint> fingerprint, const char* split = "test") {
+    Evaluation out;
+    out.id = id, out.data = "/data", out.dataset = "image-folder", out.split = split, out.fingerprint = fingerprint;
+    return out;
+}
+
+TrialSpec specOfData() {
+    TrialSpec spec;
+    spec.dataset = {"image-folder", {}}, spec.dataPath = "/data";
+    return spec;
+}
 
 }  // namespace
 
@@ -80,6 +98,76 @@ private slots:
         QVERIFY(read.ok() && read.value().number == 5);
         QVERIFY(std::get<EvalCounts>(read.value().event) == threeClasses());
         QVERIFY(!isStepEvent(threeClasses()));
+    }
+
+    void aFingerprintIsReadAsItWasWritten() {
+        const auto two = dataOf(1, 0xfedcba9876543210ull), three = dataOf(1, 2, 3);
+        QVERIFY(fingerprintIn(fingerprintText(two)) == two && fingerprintIn(fingerprintText(three)) == three);
+        QCOMPARE(fingerprintText(two),
+                 std::string(R"({"test":{"content":"fedcba9876543210","samples":10},)"
+                             R"("train":{"content":"0000000000000001","samples":60},"version":1})"));
+        for (const char* odd : {"", "7", "{}", R"({"version":2})", R"({"version":1,"train":{}})"})
+            QVERIFY2(!fingerprintIn(odd), odd);
+    }
+
+    // Of what was asked about alone. Where nothing is held out by the dataset itself, validation samples are some of
+    // those for training.
+    void splitsThatChangedAreNamed() {
+        using Names = std::vector<std::string>;
+        const auto before = dataOf(1, 2), tested = dataOf(1, 9), trained = dataOf(8, 2), validated = dataOf(1, 2, 3);
+        QCOMPARE(changedSplits(before, before), Names{});
+        QCOMPARE(changedSplits(before, tested), Names{"test"});
+        QCOMPARE(changedSplits(before, dataOf(8, 9)), (Names{"training", "test"}));
+        QCOMPARE(changedSplits(before, tested, "train"), Names{});
+        QCOMPARE(changedSplits(before, trained, "test"), Names{});
+        QCOMPARE(changedSplits(before, trained, "validation"), Names{"training"});
+        QCOMPARE(changedSplits(validated, dataOf(8, 2, 3), "validation"), Names{});
+        QCOMPARE(changedSplits(validated, dataOf(1, 2, 4), "validation"), Names{"validation"});
+        QCOMPARE(changedSplits(validated, before, "validation"), Names{"validation"});
+        QCOMPARE(changedSplits(validated, before), Names{});
+        DataFingerprint fewer = before;
+        fewer.test.samples = 9;
+        QCOMPARE(changedSplits(before, fewer, "test"), Names{"test"});
+    }
+
+    void aNewerEvaluationTellsThatDataHaveChanged() {
+        const auto then = dataOf(1, 2), now = dataOf(1, 9);
+        std::vector<Evaluation> all{askedOf(4, std::nullopt), askedOf(3, now, "train"), askedOf(2, then),
+                                    askedOf(1, std::nullopt)};
+        QCOMPARE(changedSince(all[2], all), &all[1]);
+        for (const std::size_t unknownOrNewest : {0u, 1u, 3u}) QVERIFY(!changedSince(all[unknownOrNewest], all));
+        all[2].split = "train";  // those are what they were
+        QVERIFY(!changedSince(all[2], all));
+        all[2].split = "all", all[2].data = "/elsewhere";
+        QVERIFY(!changedSince(all[2], all));
+        all[2].data = "/data", all[2].dataset = "idx";
+        QVERIFY(!changedSince(all[2], all));
+        all = {askedOf(3, then), askedOf(2, now), askedOf(1, then)};  // and back again
+        QVERIFY(!changedSince(all[2], all) && changedSince(all[1], all) == &all[0]);
+    }
+
+    void dataHaveChangedSinceTheTraining() {
+        const auto then = dataOf(1, 2), now = dataOf(1, 9);
+        const TrialSpec spec = specOfData();
+        std::vector<Evaluation> all{askedOf(2, now, "train"), askedOf(1, then)};
+        QCOMPARE(changedSinceTraining(then, spec, all), &all[0]);
+        QVERIFY(!changedSinceTraining(now, spec, all) && !changedSinceTraining(std::nullopt, spec, all));
+        QVERIFY(!askedOthers(all[0], then, spec) && !askedOthers(all[1], then, spec));
+        all[0].split = "test";
+        QVERIFY(askedOthers(all[0], then, spec) && !askedOthers(all[0], std::nullopt, spec));
+        all[0].data = "/elsewhere";
+        QVERIFY(!changedSinceTraining(then, spec, all) && !askedOthers(all[0], then, spec));
+    }
+
+    void classesAreKnownBesideTheData() {
+        const DataKnown known{R"({"dataset":"idx","fields":[{"name":"label"}],"classes":["cat","dög"]})"};
+        QCOMPARE(classesOf(known), (std::vector<std::string>{"cat", "dög"}));
+        for (const char* odd : {"", "[]", "{}", R"({"classes":"cat"})", R"({"classes":[1]})"})
+            QVERIFY2(classesOf({odd}).empty(), odd);
+        DataKnown other = known;
+        QVERIFY(readAlike(known, other) && !readAlike({}, {}) && !readAlike(known, {}));
+        other.trainedOn = R"({"dataset":"idx","fields":[{"name":"image"}],"classes":["cat","dög"]})";
+        QVERIFY(!readAlike(known, other));
     }
 
     void oddCountsAreRefused_data() {

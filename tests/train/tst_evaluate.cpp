@@ -280,9 +280,12 @@ private slots:
         QCOMPARE(codeOf(asAsked(patterns(8, 8, {3, 12, 12}), split, trained)), std::string("evaluate.other-fields"));
         const auto other = std::make_shared<Renamed>(data.test, std::vector<std::string>{"cat", trained.classes[1]},
                                                      std::vector<std::int32_t>{0, 1, 1, 1});
-        const auto refused = asAsked({other, other}, split, trained);
+        const auto refused = asAsked({other, other}, split, trained, "/photos");
         QCOMPARE(codeOf(refused), std::string("evaluate.other-classes"));
         QCOMPARE(refused.problems().front().args[1], std::string("cat"));
+        QCOMPARE(refused.problems().front().field, std::string("/photos"));
+        const auto larger = asAsked(patterns(8, 8, {1, 12, 10}), split, trained, "/photos");
+        QCOMPARE(larger.problems().front().field, std::string("/photos"));
     }
 
     void checkpointsSayWhatTheModelReads() {

@@ -36,6 +36,22 @@ private slots:
             QVERIFY(std::abs(range.at(update) / std::pow(10.0, static_cast<double>(update - 4)) - 1) < 1e-12);
     }
 
+    void ratesThatNoneCanHaveAreRefused() {
+        const auto code = [](double from, double to) {
+            const auto problem = problemOf(RateRange{from, to, 100});
+            return problem ? problem->field + ' ' + problem->code : std::string();
+        };
+        const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+        QCOMPARE(code(1e-6, 10), std::string());
+        QCOMPARE(code(1e-12, 1e6), std::string());
+        for (const double bad : {nan, infinity, -infinity, 0.0, -1.0, 1e-13, 1e7}) {
+            QCOMPARE(code(bad, 10), std::string("--from rate.outside"));
+            QCOMPARE(code(1e-6, bad), std::string("--to rate.outside"));
+        }
+        QCOMPARE(code(1, 1), std::string("--to rate.range"));
+        QCOMPARE(code(1, 0.1), std::string("--to rate.range"));
+    }
+
     // The correction of the beginning: a constant stays what it is.
     void aConstantLossStays() {
         const RateTest test = tested({}, [](double) { return 2.0; });

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/history/queue_store.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/trials/disk_service.h"
 
@@ -25,6 +26,7 @@ struct DiskHome {
         const std::string header = "{\"__metadata__\":{\"position\":\"{\\\"step\\\":" + std::to_string(step) + "}\"}}";
         const std::uint64_t length = header.size();
         const fs::path file = places.run(trial) / "checkpoints" / checkpointName(role);
+        fs::create_directories(file.parent_path());
         std::ofstream out(file, std::ios::binary);
         out.write(reinterpret_cast<const char*>(&length), sizeof length) << header;
         out.close();
@@ -266,6 +268,50 @@ private slots:
         fs::rename(folder / "new", folder / "last.safetensors");
         home.disk.free(plan);
         QCOMPARE(home.roles(trial), (Roles{"last"}));
+    }
+
+    // What a sweep may let go on keeps what it goes on from, unless a person knows what that costs.
+    void whatPausesAtARungKeepsItsNewest() {
+        DiskHome home;
+        QueueStore queue(home.trials.store());
+        const auto sweep = queue.createGroup({.title = "a sweep", .specJson = "{}"});
+        std::vector<std::int64_t> trials;
+        for (std::int64_t cell = 0; cell < 3; ++cell) {
+            const auto trial = queue.createTrial({}, home.places.runs(), {}, GroupPlace{sweep, cell, 0},
+                                                 std::optional<std::int64_t>(2));
+            queue.remove(trial);
+            home.evaluate(trial, {0.5, 0.75});
+            home.trials.store().setState(trial, RunState::Stopped);
+            home.writeCheckpoint(trial, "last", 20, 0);
+            home.writeCheckpoint(trial, "best", 20, 10);
+            trials.push_back(trial);
+        }
+        const auto other = home.add(RunState::Stopped, {"last", "best"});
+        queue.letGoOn({sweep, 2, 0}, {}, 0);  // it waits in the queue
+        const auto plan = home.plan(keeping("none"));
+        QCOMPARE(plan.spared, (std::vector<std::int64_t>{trials[2]}));
+        QCOMPARE(plan.atRungs.size(), std::size_t{1});
+        QCOMPARE(plan.atRungs[0].sweep, sweep);
+        QCOMPARE(plan.atRungs[0].trials, (std::vector<std::int64_t>{trials[0], trials[1]}));
+        QCOMPARE(plan.atRungs[0].epochs, std::int64_t{4});
+        home.disk.free(plan);
+        QCOMPARE(home.roles(trials[0]), Roles{"last"});
+        QCOMPARE(home.roles(trials[2]), (Roles{"last", "best"}));
+        QVERIFY(home.roles(other).empty());
+        QVERIFY(home.plan(keeping("last")).atRungs.empty());  // it costs nothing
+
+        FreeRequest all = keeping("none");
+        all.atRungs = true;
+        const auto asked = home.plan(all);
+        QCOMPARE(asked.atRungs.size(), std::size_t{1});
+        queue.letGoOn({sweep, 1, 0}, {}, 0);  // meanwhile
+        QCOMPARE(home.disk.free(asked).spared, (std::vector<std::int64_t>{trials[1]}));
+        QVERIFY(home.roles(trials[0]).empty());
+        QCOMPARE(home.roles(trials[1]), Roles{"last"});
+
+        queue.remove(trials[1]);
+        queue.setGroupState(sweep, GroupState::Finished);
+        QVERIFY(home.plan(keeping("none")).atRungs.empty());
     }
 
     void choicesNarrow() {

@@ -1,7 +1,11 @@
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
+#include <array>
+#include <barrier>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "engine/session/session_server.h"
 #include "engine/trials/control.h"
@@ -103,6 +107,67 @@ private slots:
         QCOMPARE(trials.query().find(1)->state, std::string("running"));
         QCOMPARE(trials.query().find(2)->state, std::string("crashed"));
         QCOMPARE(trials.query().find(3)->state, std::string("crashed"));
+    }
+
+    // Whoever writes a state has read the row before: of two of them one does, however they meet.
+    void ofTwoWhoWriteAStateOneDoes() {
+        const Home home;
+        constexpr int kTrials = 60;
+        {
+            TrialService trials(home.places);
+            for (int i = 0; i < kTrials; ++i) home.add(trials, RunState::Queued);
+            for (int i = 1; i <= kTrials; i += 2) fs::remove_all(home.places.run(i));  // there is no lease to be had
+        }
+        std::array<std::vector<std::int64_t>, 2> won;
+        std::barrier begin(2);
+        const auto write = [&](std::size_t who, RunState state) {
+            TrialService own(home.places);  // with connections of its own
+            own.store();
+            for (std::int64_t trial = 1; trial <= kTrials; ++trial) {
+                const auto seen = *own.query().find(trial);
+                begin.arrive_and_wait();
+                if (own.changeState(seen, state)) won[who].push_back(trial);
+            }
+        };
+        std::thread other([&] { write(1, RunState::Crashed); });
+        write(0, RunState::Cancelled);
+        other.join();
+        TrialService trials(home.places);
+        for (std::int64_t trial = 1; trial <= kTrials; ++trial) {
+            const bool first = std::ranges::count(won[0], trial) > 0, second = std::ranges::count(won[1], trial) > 0;
+            QVERIFY2(!(first && second), "both have written");
+            const std::string expected = first ? "cancelled" : second ? "crashed" : "queued";
+            QCOMPARE(trials.query().find(trial)->state, expected);
+            QVERIFY2(first || second || trial % 2 == 0, "nobody has written");
+        }
+    }
+
+    // By its row, or by its lease.
+    void whatHasChangedIsNotWritten() {
+        const Home home;
+        TrialService trials(home.places), engine(home.places);
+        const Problem why{"batch", "spec.out-of-range", {"0"}};
+        const auto trial = home.add(trials, RunState::Queued);
+        const auto seen = *trials.query().find(trial);
+        {
+            const auto lease = home.hold(trial);
+            QVERIFY(!trials.changeState(seen, RunState::Cancelled));
+            QVERIFY(!trials.fail(seen, why) && !trials.cancelQueued(trial));
+        }
+        engine.store().setState(trial, RunState::Preparing);
+        QVERIFY(!trials.changeState(seen, RunState::Cancelled) && !trials.fail(seen, why));
+        QVERIFY(!trials.cancelQueued(trial));
+        engine.store().setState(trial, RunState::Queued);
+        engine.store().beginAttempt(trial, 0);  // the same word for another state
+        QVERIFY(!trials.changeState(seen, RunState::Cancelled) && !trials.fail(seen, why));
+        QVERIFY(!trials.store().deleteTrial({trial, "queued", 0}, true));
+        QCOMPARE(trials.row(trial).state, std::string("queued"));
+        QCOMPARE(trials.row(trial).attempts, std::int64_t{1});
+        QVERIFY(trials.cancelQueued(trial) && !trials.cancelQueued(trial));
+        QVERIFY(trials.fail(*trials.query().find(trial), why));
+        QCOMPARE(trials.row(trial).state, std::string("failed"));
+        QCOMPARE(problemIn(trials.query().failure(trial).value()), std::optional(why));
+        QVERIFY(!trials.changeState(seen, RunState::Cancelled));
     }
 
     // The list was read while the run went on, its lease looked at when it had ended.

@@ -1,5 +1,6 @@
 #include "ui/compare/compare_feed.h"
 
+#include <QCoreApplication>
 #include <QPointer>
 #include <QThreadPool>
 #include <algorithm>
@@ -18,6 +19,8 @@ constexpr int kGatherMilliseconds = 20, kPauseMilliseconds = 500;
 CompareFeed::CompareFeed(HistoryService* history, TrialSelection* selection, QObject* parent)
     : QObject(parent), m_history(*history), m_selection(*selection) {
     m_soon.setSingleShot(true);
+    if (history->groups()) m_groups = *history->groups();
+    if (history->rows()) m_rows = *history->rows(), m_hasRead = true;
     connect(&m_soon, &QTimer::timeout, this, &CompareFeed::read);
     connect(history, &HistoryService::rowsRead, this, [this](const std::vector<TrialRow>& rows) {
         m_rows = rows;

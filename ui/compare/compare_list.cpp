@@ -23,6 +23,11 @@ public:
     MarkDelegate(const TrialSelection& selection, const CompareListModel& model, QObject* parent)
         : QStyledItemDelegate(parent), m_selection(selection), m_model(model) {}
 
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const QSize text = QStyledItemDelegate::sizeHint(option, index);
+        return index.column() == 0 ? text + QSize(kMarkWidth, 0) : text;
+    }
+
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         QStyleOptionViewItem text = option;
         const auto row = index.column() == 0 ? m_model.rowAt(index.row()) : std::nullopt;

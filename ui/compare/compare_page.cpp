@@ -19,6 +19,7 @@
 #include "ui/compare/compare_list.h"
 #include "ui/compare/compare_view.h"
 #include "ui/compare/compare_views.h"
+#include "ui/compare/importance_view.h"
 #include "ui/history/sweep_words.h"
 #include "ui/style/theme.h"
 
@@ -40,7 +41,8 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
       m_explain(std::move(explain)),
       m_history(*history),
       m_selection(*selection),
-      m_feed(history, selection) {
+      m_feed(history, selection),
+      m_measures(history, &m_feed) {
     setObjectName("comparePage");
     makeActions();
     auto* column = new QVBoxLayout(this);
@@ -56,13 +58,16 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
 ComparePage::~ComparePage() = default;
 
 void ComparePage::connectAll() {
-    connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::fillScopes);
+    connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::chooseScope);
     connect(&m_feed, &CompareFeed::tableMade, this, &ComparePage::takeTable);
     connect(&m_feed, &CompareFeed::unreadable, this, [this](const Problem& problem) {
         m_problem->setText(m_explain(problem).inOneLine());
         m_problem->show();
     });
-    connect(&m_selection, &TrialSelection::scopeChanged, this, &ComparePage::fillScopes);
+    connect(&m_selection, &TrialSelection::scopeChanged, this, [this] {
+        m_isScopeChosen = true;
+        fillScopes();
+    });
     connect(&m_selection, &TrialSelection::brushesChanged, this, &ComparePage::makeScene);
     connect(&m_selection, &TrialSelection::pinnedChanged, this, &ComparePage::enableActions);
     connect(m_scope, &QComboBox::activated, this,
@@ -77,8 +82,25 @@ void ComparePage::connectAll() {
             makeScene();
         });
     }
-    for (const PlacedView& each : makeCompareViews(&m_history, &m_selection)) addCard(each.view, each.isWide);
+    for (const PlacedView& each : makeCompareViews(&m_history, &m_selection)) {
+        addCard(each.view, each.isWide);
+        if (auto* importance = qobject_cast<ImportanceView*>(each.view)) {
+            connect(importance, &ImportanceView::known, this,
+                    [this](const std::shared_ptr<const CompareTable>& table, const std::vector<double>& byAxis) {
+                        m_weighed = table;
+                        m_importance = byAxis;
+                        if (m_weighed == m_table) makeScene();
+                    });
+        }
+    }
     arrangeCards();
+}
+
+// The newest sweep is what somebody opens the page for first.
+void ComparePage::chooseScope() {
+    const auto& sweeps = m_feed.groups().sweeps;
+    if (!m_isScopeChosen && m_selection.scope() == 0 && !sweeps.empty()) m_selection.setScope(sweeps.front().id);
+    fillScopes();
 }
 
 void ComparePage::fillScopes() {
@@ -88,6 +110,7 @@ void ComparePage::fillScopes() {
         m_scope->addItem(sweepName(sweep), static_cast<qlonglong>(sweep.id));
     m_scope->addItem(tr("Trials that the list shows"), 0);
     m_scope->setCurrentIndex(m_scope->findData(static_cast<qlonglong>(m_selection.scope())));
+    enableActions();
 }
 
 void ComparePage::takeTable(const std::shared_ptr<const CompareTable>& table,
@@ -111,10 +134,14 @@ void ComparePage::makeScene() {
     const bool isSameTable = m_scene && m_scene->table == m_table;
     scene->ranking = isSameTable ? m_scene->ranking : m_table->ranking();
     scene->target = m_target;
+    if (m_weighed == m_table) scene->importance = m_importance;
     m_scene = scene;
+    m_measures.setScene(m_scene);
     m_list->setScene(m_scene);
     for (CompareCard* card : m_cards) card->view().setScene(m_scene);
+    arrangeCards();
     showWords();
+    if (!isSameTable) showAnswers();
     enableActions();
 }
 
@@ -151,7 +178,6 @@ void ComparePage::showWords() {
         m_problem->setText(m_table->shared);
         m_problem->show();
     }
-    showAnswers();
     showBrushes();
 }
 
@@ -189,34 +215,42 @@ QString ComparePage::wordsOf(const std::string& key, const AxisBrush& brush) con
     return name + ": " + parts.join(tr(" or "));
 }
 
+// Chips that stay keep their buttons: a brush that is dragged changes their words many times a second.
 void ComparePage::showBrushes() {
-    clearLine(*m_chips);
-    for (const auto& [key, brush] : m_selection.brushes()) {
-        auto* chip = new QToolButton;
+    const Brushes& brushes = m_selection.brushes();
+    for (auto* chip : m_chipLine->findChildren<QToolButton*>())
+        if (!brushes.contains(chip->property("axis").toString().toStdString())) delete chip;
+    for (const auto& [key, brush] : brushes) {
+        auto* chip = m_chipLine->findChild<QToolButton*>("chip." + QString::fromStdString(key));
+        if (!chip) chip = addChip(key);
         chip->setText(wordsOf(key, brush) + QStringLiteral("  ×"));
-        chip->setToolTip(tr("Take this brush off"));
-        chip->setObjectName("chip." + QString::fromStdString(key));
-        connect(chip, &QToolButton::clicked, this, [this, key = key] {
-            QMetaObject::invokeMethod(
-                this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
-        });
-        m_chips->addWidget(chip);
     }
-    m_chips->addStretch(1);
-    m_chipLine->setVisible(!m_selection.brushes().empty());
+    m_chipLine->setVisible(!brushes.empty());
+}
+
+QToolButton* ComparePage::addChip(const std::string& key) {
+    auto* chip = new QToolButton;
+    chip->setToolTip(tr("Take this brush off"));
+    chip->setProperty("axis", QString::fromStdString(key));
+    chip->setObjectName("chip." + QString::fromStdString(key));
+    connect(chip, &QToolButton::clicked, this, [this, key] {
+        QMetaObject::invokeMethod(
+            this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
+    });
+    m_chips->insertWidget(m_chips->count() - 1, chip);
+    return chip;
 }
 
 void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
     m_enlarged = isEnlarged ? card : nullptr;
-    for (CompareCard* each : m_cards) {
-        each->setEnlarged(each == m_enlarged);
-        each->setVisible(!m_enlarged || each == m_enlarged);
-    }
-    m_columns = 0;
+    for (CompareCard* each : m_cards) each->setEnlarged(each == m_enlarged);
     arrangeCards();
 }
 
-void ComparePage::showSweep(std::int64_t sweep) { m_selection.setScope(sweep); }
+void ComparePage::showSweep(std::int64_t sweep) {
+    m_isScopeChosen = true;
+    m_selection.setScope(sweep);
+}
 
 std::optional<EmptyState> ComparePage::emptyState() const {
     const bool hasScopes = m_scope && m_scope->count() > 1;
@@ -230,18 +264,22 @@ void ComparePage::save(QSettings& settings) const {
     m_selection.save(settings);
     settings.setValue("compare/splitter", m_splitter->saveState());
     settings.setValue("compare/target", m_targetField->text());
+    for (const CompareCard* card : m_cards) card->view().save(settings);
 }
 
 void ComparePage::restore(const QSettings& settings) {
+    m_isScopeChosen = settings.contains("selection/scope");
     m_selection.restore(settings);
     m_splitter->restoreState(settings.value("compare/splitter").toByteArray());
     m_targetField->setText(settings.value("compare/target").toString());
+    for (CompareCard* card : m_cards) card->view().restore(settings);
     takeTarget();
 }
 
 void ComparePage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     m_history.setWatching(true);
+    chooseScope();
     m_feed.setFollowing(true);
 }
 

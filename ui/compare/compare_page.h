@@ -1,10 +1,12 @@
 #pragma once
 #include <QTimer>
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "ui/compare/compare_feed.h"
+#include "ui/compare/compare_measures.h"
 #include "ui/compare/compare_scene.h"
 #include "ui/style/explanation.h"
 #include "ui/style/page.h"
@@ -36,9 +38,7 @@ public:
     ComparePage(HistoryService* history, TrialSelection* selection, Explain explain, QWidget* parent = nullptr);
     ~ComparePage() override;
 
-    QString id() const override { return "compare"; }
-    QString title() const override { return tr("&Compare"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     QUndoStack* undoStack() override { return &m_selection.steps(); }
     std::optional<EmptyState> emptyState() const override;
@@ -49,6 +49,11 @@ public:
 
 signals:
     void openRequested(qint64 trial);
+    void evaluateRequested(qint64 trial);
+    void resumeRequested(qint64 trial);
+    void cloneRequested(const QString& specJson);
+    void sweepRequested(const QString& sweepJson, const QString& what);  // to be looked at before it starts
+    void reportRequested(qint64 sweep);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -63,6 +68,7 @@ private:
 
     // compare_page.cpp: what is shown
     void connectAll();
+    void chooseScope();
     void fillScopes();
     void takeTable(const std::shared_ptr<const CompareTable>& table, const std::shared_ptr<const SweepResult>& sweep);
     void makeScene();
@@ -70,6 +76,7 @@ private:
     void showWords();
     void showAnswers();
     void showBrushes();
+    QToolButton* addChip(const std::string& key);
     QString wordsOf(const std::string& axis, const AxisBrush& brush) const;
     void enlarge(CompareCard* card, bool isEnlarged);
 
@@ -91,20 +98,39 @@ private:
     void pinChosen();
     void clearBrushes();
     void clearPins();
+    void askForReport();
+    void copyReportCommand();
+
+    // compare_page_actions.cpp: from seeing to doing
+    using WithSpec = std::function<void(const TrialSpec&)>;
+    void withSpec(std::int64_t trial, const WithSpec& then);
+    std::optional<std::int64_t> chosenOne() const;  // selected alone, or else the best that passes
+    void evaluateChosen();
+    void resumeChosen();
+    void cloneChosen();
+    void copyCommand();
+    void sweepBrushed();
+    void trainMoreSeeds();
+    void archiveRest();
 
     struct Actions {
-        QAction *open, *pin, *unpin, *clear;
+        QAction *open, *evaluate, *resume, *clone, *command, *pin, *unpin, *clear, *sweep, *seeds, *archive, *report,
+            *reportCommand;
     };
 
     const Explain m_explain;
     HistoryService& m_history;
     TrialSelection& m_selection;
     CompareFeed m_feed;
+    CompareMeasures m_measures;
     std::shared_ptr<const CompareTable> m_table;  // null: not read yet
     std::shared_ptr<const SweepResult> m_sweep;
     SharedScene m_scene;
+    std::shared_ptr<const CompareTable> m_weighed;  // of which the importance is known
+    std::vector<double> m_importance;               // by its axes
     std::set<Outcome> m_hidden;
     std::optional<double> m_target;
+    bool m_isScopeChosen = false;  // by a person, now or in an earlier window
     Actions m_actions{};
 
     QComboBox* m_scope = nullptr;
@@ -119,6 +145,7 @@ private:
     QGridLayout* m_grid = nullptr;
     std::vector<CompareCard*> m_cards;
     CompareCard* m_enlarged = nullptr;
+    std::vector<CompareCard*> m_arranged;
     int m_columns = 0;
 };
 

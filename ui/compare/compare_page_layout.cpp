@@ -7,11 +7,13 @@
 #include <QSplitter>
 #include <QToolBar>
 #include <QToolButton>
+#include <algorithm>
 
 #include "ui/compare/compare_card.h"
 #include "ui/compare/compare_list.h"
 #include "ui/compare/compare_page.h"
 #include "ui/compare/compare_view.h"
+#include "ui/style/calm_wheel.h"
 #include "ui/style/line_icon.h"
 #include "ui/style/theme.h"
 
@@ -20,7 +22,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kFieldHeight = 28, kTwoColumns = 820;  // pixels of width
+constexpr int kFieldHeight = 28, kTwoColumns = 720;  // pixels of width
 
 QLabel* roleLabel(const char* role, const QString& text = {}) {
     auto* label = new QLabel(text);
@@ -28,10 +30,8 @@ QLabel* roleLabel(const char* role, const QString& text = {}) {
     return label;
 }
 
-}  // namespace
-
 // Lines over three axes.
-QIcon ComparePage::icon() const {
+QIcon compareIcon() {
     QPainterPath lines;
     for (const int x : {5, 12, 19}) {
         lines.moveTo(x, 4);
@@ -42,6 +42,10 @@ QIcon ComparePage::icon() const {
     lines.lineTo(19, 9);
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace ComparePage::face() { return {"compare", tr("&Compare"), &compareIcon}; }
 
 QWidget* ComparePage::buildHead() {
     m_scope = new QComboBox;
@@ -82,15 +86,22 @@ QWidget* ComparePage::buildHead() {
     m_chipLine->hide();
     m_chips = new QHBoxLayout(m_chipLine);
     m_chips->setContentsMargins(0, 0, 0, 0);
+    m_chips->addStretch(1);
     auto* head = new QWidget;
     auto* column = new QVBoxLayout(head);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space::kSmall);
+    // Beside the bar: a brush that appears or goes moves nothing under the pointer that draws it.
+    m_chipLine->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_chipLine->setMinimumHeight(kFieldHeight);
+    bar->setMinimumHeight(kFieldHeight);
+    auto* deeds = new QHBoxLayout;
+    deeds->addWidget(bar);
+    deeds->addWidget(m_chipLine, 1);
     column->addLayout(line);
-    column->addWidget(bar);
+    column->addLayout(deeds);
     column->addLayout(m_answers);
     column->addWidget(m_problem);
-    column->addWidget(m_chipLine);
     return head;
 }
 
@@ -126,6 +137,7 @@ QWidget* ComparePage::buildBody() {
     m_grid->setSpacing(space::kMedium);
     m_scroll = new QScrollArea;
     m_scroll->setObjectName("compareCards");
+    m_scroll->setAccessibleName(tr("Views of the compared trials"));
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -135,14 +147,15 @@ QWidget* ComparePage::buildBody() {
     m_splitter->addWidget(m_list);
     m_splitter->addWidget(m_scroll);
     m_splitter->setStretchFactor(1, 1);
-    m_splitter->setSizes({300, 900});
+    m_splitter->setSizes({280, 900});
     connect(m_splitter, &QSplitter::splitterMoved, this, &ComparePage::arrangeCards);
     return m_splitter;
 }
 
 void ComparePage::addCard(CompareView* view, bool isWide) {
-    auto* card = new CompareCard(view, isWide);
+    auto* card = new CompareCard(view, isWide, m_scroll->widget());  // never a window of its own
     m_cards.push_back(card);
+    calmWheel(*card);
     connect(view, &CompareView::openWanted, this, &ComparePage::openRequested);
     connect(card, &CompareCard::enlargeWanted, this, [this, card](bool isEnlarged) { enlarge(card, isEnlarged); });
     connect(card, &CompareCard::notSaved, this, [this](const QString& file) {
@@ -154,12 +167,16 @@ void ComparePage::addCard(CompareView* view, bool isWide) {
 // Wide cards have a row of their own, others stand in pairs where there is room.
 void ComparePage::arrangeCards() {
     const int columns = m_enlarged || m_scroll->width() < kTwoColumns ? 1 : 2;
-    if (m_columns == columns) return;
+    std::vector<CompareCard*> shown;
+    for (CompareCard* card : m_cards)
+        if (m_enlarged ? card == m_enlarged : card->view().isOffered()) shown.push_back(card);
+    if (m_columns == columns && m_arranged == shown) return;
     m_columns = columns;
+    m_arranged = shown;
+    for (CompareCard* card : m_cards) card->setVisible(std::ranges::find(shown, card) != shown.end());
     while (QLayoutItem* item = m_grid->takeAt(0)) delete item;
     int row = 0, column = 0;
-    for (CompareCard* card : m_cards) {
-        if (m_enlarged && card != m_enlarged) continue;
+    for (CompareCard* card : shown) {
         const bool isWide = card->isWide() || columns == 1;
         if (isWide && column > 0) ++row, column = 0;
         m_grid->addWidget(card, row, column, 1, isWide ? columns : 1);

@@ -72,7 +72,8 @@ struct CompareTable {
     std::optional<std::size_t> axisOf(const std::string& key) const;
     // Whether `row` is better by the objective; without a value comes last, equal ones in the order of their numbers.
     bool isBetter(std::size_t row, std::size_t than) const;
-    std::vector<std::size_t> ranking() const;  // all rows, the best first; those cut short behind the others
+    std::vector<std::size_t> ranking()
+        const;  // all rows, the best first; behind them failed ones, then those cut short
     std::vector<bool> passing(const Brushes& brushes) const;  // by row; brushes of no axis let all pass
 };
 

@@ -11,7 +11,7 @@ std::size_t CompareScene::passing() const { return static_cast<std::size_t>(std:
 CompareView::CompareView(TrialSelection* selection, QWidget* parent) : QWidget(parent), m_selection(*selection) {
     setMouseTracking(true);
     const auto light = [this] {
-        if (m_scene && isVisible()) lightChanged();
+        if (m_scene && isLookedAt()) lightChanged();
     };
     connect(selection, &TrialSelection::hoveredChanged, this, light);
     connect(selection, &TrialSelection::pinnedChanged, this, light);
@@ -19,11 +19,18 @@ CompareView::CompareView(TrialSelection* selection, QWidget* parent) : QWidget(p
 
 void CompareView::setScene(SharedScene scene) {
     m_scene = std::move(scene);
-    m_isSceneDue = !isVisible();
+    m_isSceneDue = !isLookedAt();
     if (!m_isSceneDue && m_scene) sceneChanged();
 }
 
+// Its card hides it while it has nothing to show: the scene that has something must come through.
+bool CompareView::isLookedAt() const { return isVisible() || (parentWidget() && parentWidget()->isVisible()); }
+
 QString CompareView::emptyText() const { return {}; }
+
+void CompareView::save(QSettings&) const {}
+
+void CompareView::restore(const QSettings&) {}
 
 void CompareView::hover(std::optional<std::size_t> row) {
     m_selection.setHovered(row ? std::optional(m_scene->table->trials[*row].trial) : std::nullopt);

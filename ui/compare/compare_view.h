@@ -7,6 +7,7 @@
 #include "ui/history/trial_selection.h"
 
 class QPainter;
+class QSettings;
 
 namespace lockstep::ui {
 
@@ -23,13 +24,17 @@ public:
     const SharedScene& scene() const { return m_scene; }  // null before the first
     TrialSelection& selection() const { return m_selection; }
 
-    virtual QString title() const = 0;     // "Parallel coordinates"
-    virtual QString fileName() const = 0;  // "parallel": what its pictures are saved as
-    virtual QString emptyText() const;     // why there is nothing to see, and the remedy; empty: there is something
-    virtual QString summary() const = 0;   // for people who hear it: what the picture says, in a few sentences
-    virtual QByteArray csv() const = 0;    // what it shows, with a line of names; numbers unrounded
+    virtual QString title() const = 0;               // "Parallel coordinates"
+    virtual QString fileName() const = 0;            // "parallel": what its pictures are saved as
+    virtual bool isOffered() const { return true; }  // false: it means nothing for these trials, and is not shown
+    virtual QString emptyText() const;    // why there is nothing to see, and the remedy; empty: there is something
+    virtual QString summary() const = 0;  // for people who hear it: what the picture says, in a few sentences
+    virtual QByteArray csv() const = 0;   // what it shows, with a line of names; numbers unrounded
     // The picture into `area`, as it is on the screen but without what follows the pointer; for files, too.
     virtual void paintPicture(QPainter& painter, const QRectF& area) const = 0;
+    // What a person has made of it, for the next window; by itself nothing.
+    virtual void save(QSettings& settings) const;
+    virtual void restore(const QSettings& settings);
 
 signals:
     void openWanted(qint64 trial);  // the trial's run
@@ -47,6 +52,8 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    bool isLookedAt() const;
+
     TrialSelection& m_selection;
     SharedScene m_scene;
     bool m_isSceneDue = false;

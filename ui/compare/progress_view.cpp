@@ -85,7 +85,7 @@ ProgressView::Frame ProgressView::frameIn(const QRectF& area) const {
     const CompareAxis& objective = table.axes[*table.objective];
     const double first = static_cast<double>(table.trials.front().trial);
     const double last = static_cast<double>(table.trials.back().trial);
-    const int across = std::max(3, static_cast<int>(area.width() / 80)), up = static_cast<int>(area.height() / 40);
+    const int across = std::max(3, static_cast<int>(area.width() / 80)), up = static_cast<int>(area.height() / 30);
     return {ChartFrame(area, {chartScale(first, last, false, across), tr("Trial"), nullptr},
                        {chartScale(objective.low, objective.high, false, up), objective.name,
                         [&objective](double value) { return objective.text(value); }},

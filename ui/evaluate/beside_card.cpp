@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/spec/data_known.h"
 #include "ui/plot/run_text.h"
 
 namespace lockstep::ui {
 
 BesideCard::BesideCard(HistoryService* history) : m_history(*history), m_hint(new QLabel), m_evaluate(new QPushButton) {
+    m_hint->setObjectName("besideHint");
     m_hint->setProperty("role", "muted");
     m_hint->setWordWrap(true);
     m_evaluate->setObjectName("evaluateBeside");
@@ -39,9 +41,10 @@ BesideCard::BesideCard(HistoryService* history) : m_history(*history), m_hint(ne
     refresh();
 }
 
-void BesideCard::setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown) {
+void BesideCard::setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown, DataKnown known) {
     m_trial = trial;
     m_shown = std::move(shown);
+    m_known = std::move(known);
     refresh();
 }
 
@@ -71,26 +74,57 @@ void BesideCard::setEvaluable(bool on) { m_evaluate->setEnabled(on); }
 
 void BesideCard::say(const QString& hint) { m_hint->setText(hint); }
 
+// Returns whether it can be evaluated.
+bool BesideCard::offerEvaluation() {
+    const bool canBe = m_found->hasCheckpoint() && m_found->spec;
+    m_evaluate->setText(tr("Evaluate trial #%1").arg(m_other));
+    m_evaluate->setVisible(canBe);
+    return canBe;
+}
+
+// Fingerprints of one folder differ also where it was read at two sizes.
+bool BesideCard::hasChanged(const Evaluation& ofOther) const {
+    return readAlike(m_known, m_found->known) && m_shown->fingerprint && ofOther.fingerprint &&
+           !changedSplits(*m_shown->fingerprint, *ofOther.fingerprint, m_shown->split).empty();
+}
+
 // The newest of the other trial's evaluations that was asked about the same samples.
 void BesideCard::refresh() {
     m_both.reset();
     for (auto* each : m_cells) each->hide();
     m_evaluate->hide();
-    if (!m_hasChoice) return say(tr("No other trial of this dataset has a model to compare with."));
+    if (!m_hasChoice)
+        return say(tr(
+            "There is no other trial to compare with. Beside this one stands a trial of the same dataset and the same "
+            "classes that runs or has finished and has a checkpoint: train another model on these data."));
     if (m_other == 0)
         return say(
             tr("Choose another trial beside this one, above, to see which samples one gets right and the other "
                "wrong."));
-    if (!m_shown) return say(tr("Evaluate trial #%1 first: its samples are compared.").arg(m_trial));
+    if (!m_shown)
+        return say(
+            tr("Samples are compared, and of its training trial #%1 has none. Choose one of its evaluations above, "
+               "or evaluate it.")
+                .arg(m_trial));
     if (!m_found) return say(tr("Reading…"));
-    const auto same = std::ranges::find_if(m_found->evaluations, [this](const Evaluation& each) {
-        return each.id != m_shown->id && each.data == m_shown->data && each.split == m_shown->split &&
-               each.samples == m_shown->samples;
+    bool changed = false;
+    const auto same = std::ranges::find_if(m_found->evaluations, [this, &changed](const Evaluation& each) {
+        const bool isAlike = each.id != m_shown->id && each.data == m_shown->data && each.split == m_shown->split &&
+                             each.samples == m_shown->samples;
+        const bool isOfOthers = isAlike && hasChanged(each);
+        changed = changed || isOfOthers;
+        return isAlike && !isOfOthers;
     });
     if (same == m_found->evaluations.end()) {
-        m_evaluate->setText(tr("Evaluate trial #%1").arg(m_other));
-        m_evaluate->setVisible(m_found->hasCheckpoint() && m_found->spec);
-        return say(tr("Trial #%1 has not been evaluated on the same data.").arg(m_other));
+        const bool canBe = offerEvaluation();
+        const QString why =
+            changed ? tr("The data have changed between the evaluation that is shown and that of trial #%1: they were "
+                         "asked about different samples.")
+                          .arg(m_other)
+                    : tr("Trial #%1 has not been evaluated on the same data.").arg(m_other);
+        return say(why + ' ' +
+                   (canBe ? tr("Evaluate it to compare the two.")
+                          : tr("It has no checkpoint to evaluate: choose another trial above.")));
     }
     if (!m_answers || m_answers->id != same->id) {
         m_history.readEvaluation(same->id, [this](const auto& evaluation) {
@@ -101,7 +135,13 @@ void BesideCard::refresh() {
         return;
     }
     m_both = compareAnswers(*m_shown, *m_answers);
-    if (!m_both) return say(tr("The two were asked about different samples."));
+    if (!m_both) {
+        offerEvaluation();
+        return say(
+            tr("The two were asked about different samples: the data have changed in between. Evaluate both again, "
+               "trial #%1 by the menu above.")
+                .arg(m_trial));
+    }
     say(tr("Click to see the samples, with both answers."));
     showCounts(*m_both);
 }

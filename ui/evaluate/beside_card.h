@@ -20,8 +20,8 @@ class BesideCard : public QWidget {
 public:
     explicit BesideCard(HistoryService* history);  // outlives it
 
-    // The trial that is shown and what it was asked; null: nothing with samples.
-    void setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown);
+    // The trial that is shown and what it was asked; null: nothing with samples. `known`: of the trial's data.
+    void setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown, DataKnown known = {});
     void setOther(std::int64_t trial);  // 0: none
     void setHasChoice(bool on);         // there are trials that could be shown beside this one
     void setEvaluable(bool on);         // the engine is free to evaluate the other
@@ -36,6 +36,8 @@ signals:
 
 private:
     void refresh();
+    bool offerEvaluation();
+    bool hasChanged(const Evaluation& ofOther) const;  // the data, in between
     void showCounts(const BothAnswers& both);
     void say(const QString& hint);
 
@@ -43,6 +45,7 @@ private:
     std::int64_t m_trial = 0, m_other = 0;
     bool m_hasChoice = true;
     std::shared_ptr<const Evaluation> m_shown, m_answers;
+    DataKnown m_known;
     std::optional<TrialEvaluations> m_found;  // of the other
     std::optional<BothAnswers> m_both;
     QLabel* m_hint;

@@ -12,11 +12,13 @@
 #include <QSlider>
 #include <QSplitter>
 #include <QTabWidget>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
+#include "engine/spec/data_known.h"
 #include "engine/spec/perplexity.h"
 #include "ui/evaluate/beside_card.h"
 #include "ui/evaluate/calibration_view.h"
@@ -37,6 +39,13 @@ QString nameOf(const TrialRow& row) {
     return QString("#%1  %2").arg(row.id).arg(title.isEmpty() ? QString::fromStdString(row.model + ", " + row.dataset)
                                                               : title);
 }
+
+bool hasEnded(const TrialRow& row) {
+    const auto state = runStateFrom(row.state);
+    return state && isFinal(*state);
+}
+
+bool hasFinishedEpoch(const TrialRow* row) { return row && (row->testLoss || row->validationLoss); }
 
 // Of a row, what decides whether and as what it may stand beside another.
 auto whatOthersDependOn(const TrialRow& row) { return std::tuple(row.id, row.state, row.epoch, row.title); }
@@ -81,6 +90,7 @@ EvaluatePage::EvaluatePage(const QString& engineProgram, EngineService* engine, 
     enableActions();
     showCounts();
     watch();
+    QTimer::singleShot(0, this, &EvaluatePage::catchUp);  // once what was saved has come
 }
 
 EvaluatePage::~EvaluatePage() {
@@ -93,6 +103,13 @@ EvaluatePage::~EvaluatePage() {
 void EvaluatePage::watch() {
     const bool wanted = isVisible() || m_rows.empty();
     if (std::exchange(m_watches, wanted) != wanted) m_history.setWatching(wanted);
+}
+
+// Others may have watched before: nothing new may come.
+void EvaluatePage::catchUp() {
+    if (m_isRead) return;
+    if (m_history.rows()) takeRows(*m_history.rows());
+    else if (m_history.refusal()) notice(m_explain(*m_history.refusal()).inOneLine(), true);
 }
 
 void EvaluatePage::connectAll() {
@@ -139,6 +156,8 @@ void EvaluatePage::connectAll() {
 void EvaluatePage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     watch();
+    m_isJustShown = true;
+    openLookedAt();
     m_engine.retry();
     readClasses();
     if (!m_tasks.isEmpty()) return;
@@ -158,6 +177,7 @@ void EvaluatePage::hideEvent(QHideEvent* event) {
 
 std::optional<EmptyState> EvaluatePage::emptyState() const {
     if (!m_rows.empty()) return std::nullopt;
+    if (!m_isRead) return EmptyState{tr("Reading the trials…"), {}, {}};
     return EmptyState{tr("Nothing to evaluate yet"),
                       tr("Once a trial has finished its first epoch, this page shows what its model gets right and "
                          "wrong, and answers when you drop an image on it."),
@@ -197,16 +217,17 @@ const TrialRow* EvaluatePage::row(std::int64_t trial) const {
 }
 
 void EvaluatePage::takeRows(const std::vector<TrialRow>& rows) {
-    const bool wasEmpty = m_rows.empty();
+    const bool wasEmpty = m_rows.empty(), wasRead = std::exchange(m_isRead, true);
     const TrialRow before = row(m_trial) ? *row(m_trial) : TrialRow();
     const auto rowsBefore = std::exchange(m_rows, {});
     for (const TrialRow& each : rows) {
         if (!each.deleted && (each.step > 0 || each.testLoss)) m_rows.push_back(each);
     }
-    if (wasEmpty != m_rows.empty()) emit emptyStateChanged();
+    if (wasEmpty != m_rows.empty() || !wasRead) emit emptyStateChanged();
     watch();
     listTrials();
     if (m_rows.empty()) return;
+    if (std::exchange(m_isJustShown, false) || wasEmpty) openLookedAt();
     if (!row(m_trial)) return openTrial(m_rows.front().id);
     if (!std::ranges::equal(rowsBefore, m_rows, {}, whatOthersDependOn, whatOthersDependOn)) readOthers();
     const TrialRow& after = *row(m_trial);
@@ -244,8 +265,13 @@ void EvaluatePage::listOthers(const std::vector<std::int64_t>& trials) {
     if (other < 0 && m_beside->other() > 0) m_beside->setOther(0);
 }
 
+void EvaluatePage::openLookedAt() {
+    if (hasFinishedEpoch(row(m_lookedAt))) openTrial(m_lookedAt);
+}
+
 // Nothing of the trial before stays while the next one is read.
 void EvaluatePage::openTrial(std::int64_t trial) {
+    m_lookedAt = 0;
     if (std::exchange(m_trial, trial) != trial) {
         if (!isBusy()) m_notice->hide();
         m_found.reset();
@@ -295,8 +321,11 @@ void EvaluatePage::fillSources() {
     const qlonglong before = m_source->currentData().toLongLong();
     const bool atEnd = m_epoch->value() == m_epoch->maximum();
     m_source->clear();
-    for (const Evaluation& each : m_found->evaluations)
-        m_source->addItem(nameOf(each), static_cast<qlonglong>(each.id));
+    for (const Evaluation& each : m_found->evaluations) {
+        const bool changed = changedSince(each, m_found->evaluations);
+        const QString name = changed ? tr("%1, the data changed since").arg(nameOf(each)) : nameOf(each);
+        m_source->addItem(name, static_cast<qlonglong>(each.id));
+    }
     m_source->addItem(tr("Training: after each epoch"), 0);
     const int kept = m_choosesNewest ? 0 : m_source->findData(before);
     m_source->setCurrentIndex(kept < 0 ? m_source->count() - 1 : kept);
@@ -324,6 +353,7 @@ void EvaluatePage::sourceChanged() {
     m_epoch->setVisible(slides);
     m_epochText->setVisible(!now && m_found && !m_found->counts.empty());
     showCounts();
+    showChanged();
     if (m_answers && now && m_answers->id == now->id) return;
     m_engine.withdraw(std::exchange(m_question, 0));
     m_answers.reset();
@@ -349,7 +379,7 @@ void EvaluatePage::takeAnswers(const std::optional<Evaluation>& evaluation) {
     m_answers = std::make_shared<const Evaluation>(*evaluation);
     if (m_matrix->chosen()) chooseCell(m_matrix->chosen()->label, m_matrix->chosen()->answer);
     else if (!m_answers->answers.empty()) showMistakes();
-    m_beside->setShown(m_trial, m_answers);
+    m_beside->setShown(m_trial, m_answers, m_found->known);
 }
 
 void EvaluatePage::showCounts() {
@@ -396,17 +426,22 @@ QString EvaluatePage::whyNoModel() const {
     const TrialRow* shown = row(m_trial);
     if (!m_found || !shown) return {};
     if (!m_found->spec) return tr("The settings of this trial cannot be read.");
-    const auto state = runStateFrom(shown->state);
-    if (state && isFinal(*state))
-        return tr(
-            "The checkpoints of this trial are gone: they were freed or removed. Its curves and evaluations stay.");
-    return tr("There is no checkpoint yet: the first comes at the end of an epoch.");
+    if (!hasEnded(*shown)) return tr("There is no checkpoint yet: the first comes at the end of an epoch.");
+    const QString again =
+        tr("For its weights train it again: \"Clone\", on the page of all trials, takes its settings.");
+    if (!m_found->hadCheckpoint)
+        return tr("This trial never had a checkpoint: it ended before its first one.") + ' ' + again;
+    return tr("The checkpoints of this trial are gone: they were freed or removed. Its curves and evaluations stay.") +
+           ' ' + again;
 }
 
 QString EvaluatePage::whyNoMatrix() const {
     if (!m_found || !row(m_trial)) return {};
-    return m_found->hasCheckpoint() ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
-                                    : tr("The first evaluation comes at the end of the first epoch.");
+    if (m_found->hasCheckpoint()) return tr("This trial kept no matrix of its evaluations. Evaluate it to see one.");
+    if (!hasEnded(*row(m_trial))) return tr("The first evaluation comes at the end of the first epoch.");
+    return hasFinishedEpoch(row(m_trial))
+               ? tr("This trial kept no matrix of its evaluations.")
+               : tr("This trial has no evaluation: it ended before the end of its first epoch.");
 }
 
 bool EvaluatePage::isLanguage() const {
@@ -430,11 +465,14 @@ void EvaluatePage::showModel() {
     enableActions();
 }
 
-// Once a trial, and only if somebody looks: the engine opens its data for it.
+// Of a trial from before its row had them, once, and only if somebody looks: a checkpoint knows them or, if none does,
+// the engine opens its data for them.
 void EvaluatePage::readClasses() {
     if (!isVisible() || !m_found || !m_found->spec || m_tasks.isEmpty() || isLanguage()) return;
     if (std::exchange(m_classesOf, m_trial) == m_trial) return;
-    const AskedSamplesRequest request{{toJsonLine(*m_found->spec)}, {}, "test", {}};
+    if (const auto classes = classesOf(m_found->known); !classes.empty()) return setClasses(classes);
+    AskedSamplesRequest request{{toJsonLine(*m_found->spec)}, {}, "test", {}};
+    request.checkpoint = m_found->checkpointFile;
     m_engine.ask<AskedSamplesRequest>(request, this, [this, trial = m_trial](const auto& reply) {
         if (trial != m_trial) return;
         if (reply.ok()) return setClasses(reply.answer.classes);
@@ -484,10 +522,14 @@ void EvaluatePage::showSamples(const QString& title, SampleList samples, Answers
 void EvaluatePage::askForSamples(const std::vector<std::int64_t>& samples) {
     m_engine.withdraw(std::exchange(m_question, 0));
     if (!m_answers || !m_found->spec) return;
-    const AskedSamplesRequest request{{toJsonLine(*m_found->spec)}, m_answers->data, m_answers->split, samples};
+    AskedSamplesRequest request{{toJsonLine(*m_found->spec)}, m_answers->data, m_answers->split, samples};
+    request.dataset = m_answers->dataset;
+    if (m_answers->fingerprint) request.fingerprint = fingerprintText(*m_answers->fingerprint);
+    request.trainedOn = m_found->known.trainedOn;
+    request.checkpoint = m_found->checkpointFile;
     m_question = m_engine.ask<AskedSamplesRequest>(request, this, [this](const auto& reply) {
         m_question = 0;
-        if (reply.ok()) return m_gallery->addShown(reply.answer.samples);
+        if (reply.ok()) return takeSamples(reply.answer);
         m_gallery->setProblem(m_explain(reply.problems.front()).inOneLine());
     });
 }

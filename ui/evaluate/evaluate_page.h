@@ -45,15 +45,15 @@ public:
                  QWidget* parent = nullptr);
     ~EvaluatePage() override;
 
-    QString id() const override { return "evaluate"; }
-    QString title() const override { return tr("&Evaluate"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     std::optional<EmptyState> emptyState() const override;
     void save(QSettings& settings) const override;
     void restore(const QSettings& settings) override;
 
     void openTrial(std::int64_t trial);
+    // Elsewhere: it is the one that the page shows when it comes to the front next, as far as it has a model by then.
+    void setLookedAt(std::int64_t trial) { m_lookedAt = trial; }
     std::int64_t trial() const { return m_trial; }
 
 signals:
@@ -68,9 +68,11 @@ protected:
 private:
     // evaluate_page.cpp: what is shown
     void watch();
+    void catchUp();
     void connectAll();
     void takeRows(const std::vector<TrialRow>& rows);
     void listTrials();
+    void openLookedAt();
     void readOthers();
     void listOthers(const std::vector<std::int64_t>& trials);
     void readEvaluations();
@@ -102,6 +104,10 @@ private:
     QString whyNoModel() const;
     void showGalleryHint();
     QString className(std::int64_t id) const;
+
+    // evaluate_page_changed.cpp: whether the data are still those that were asked about
+    void takeSamples(const AskedSamplesAnswer& answer);
+    void showChanged();
 
     // evaluate_page_layout.cpp: where it stands
     QWidget* buildHead();
@@ -158,7 +164,8 @@ private:
     QStringList m_names;             // of those
     QMap<QString, QString> m_tasks;  // of models, by id
     qint64 m_question = 0;           // to the engine, for samples
-    std::int64_t m_trial = 0;
+    std::int64_t m_unseen = 0;       // the evaluation of which the engine last said that its data have changed
+    std::int64_t m_trial = 0, m_lookedAt = 0;
     std::optional<TrialEvaluations> m_found;
     std::shared_ptr<const Evaluation> m_answers;
     QStringList m_classes;
@@ -167,12 +174,14 @@ private:
     std::vector<CheckpointFile> m_choices;      // of checkpoints to export
     std::string m_checkpointShown, m_exported;  // roles: of what is looked at, of what would be exported
     bool m_watches = false;
+    bool m_isRead = false;         // the history, or that there is none
     bool m_choosesNewest = false;  // an evaluation has just come
+    bool m_isJustShown = false;    // and the rows may be older than that
 
     QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
     QSlider* m_epoch = nullptr;
     QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
-           *m_told = nullptr, *m_noClasses = nullptr;
+           *m_told = nullptr, *m_noClasses = nullptr, *m_changed = nullptr;
     QString m_written, m_command;  // the file that the notice tells of, and what wrote it
     QFrame *m_notice = nullptr, *m_matrixCard = nullptr, *m_classCard = nullptr;
     QWidget* m_besideChoice = nullptr;

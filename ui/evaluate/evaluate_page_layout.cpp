@@ -70,15 +70,17 @@ QLabel* wrapped(const char* role) {
     return label;
 }
 
-}  // namespace
-
-QIcon EvaluatePage::icon() const {
+QIcon evaluateIcon() {
     QPainterPath lines;
     for (const int at : {4, 14}) {
         for (const int to : {4, 14}) lines.addRect(at, to, 6, 6);
     }
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace EvaluatePage::face() { return {"evaluate", tr("&Evaluate"), &evaluateIcon}; }
 
 QWidget* EvaluatePage::buildHead() {
     auto* title = new QLabel(tr("Evaluate"));
@@ -116,6 +118,11 @@ QWidget* EvaluatePage::buildHead() {
     column->setSpacing(space::kSmall);
     column->addLayout(line);
     column->addWidget(buildSourceRow());
+    m_changed = new QLabel;
+    m_changed->setObjectName("dataChanged");
+    m_changed->setWordWrap(true);
+    m_changed->hide();
+    column->addWidget(m_changed);
     return head;
 }
 

@@ -38,6 +38,11 @@ QStringList figuresOf(const Evaluation& evaluation, bool isLanguage) {
     return figures;
 }
 
+// "2026-11-25 10:00"
+QString momentOf(const Evaluation& evaluation) {
+    return QString::fromStdString(evaluation.createdAt).left(16).replace('T', ' ');
+}
+
 QStringList figuresOf(const ConfusionMatrix& matrix) {
     if (matrix.total() == 0) return {};
     const auto total = static_cast<double>(matrix.total());
@@ -62,8 +67,23 @@ QStringList languageFigures(double loss) {
             EvaluationText::tr("%1 bits per byte").arg(runNumber(bitsPerByte(loss)))};
 }
 
+QString changedText(const Evaluation* shown, const TrialEvaluations& found) {
+    if (!found.spec) return {};
+    const auto& trained = found.known.fingerprint;
+    if (const auto* since = shown ? changedSince(*shown, found.evaluations) : nullptr)
+        return EvaluationText::tr(
+                   "The data have changed since this evaluation: that of %1 UTC was asked about other samples.")
+            .arg(momentOf(*since));
+    if (shown && askedOthers(*shown, trained, *found.spec))
+        return EvaluationText::tr("The data have changed since the training: these samples are others than it had.");
+    if (const auto* since = shown ? nullptr : changedSinceTraining(trained, *found.spec, found.evaluations))
+        return EvaluationText::tr(
+                   "The data have changed since the training: the evaluation of %1 UTC was asked about other samples.")
+            .arg(momentOf(*since));
+    return {};
+}
+
 QString nameOf(const Evaluation& evaluation) {
-    const QString when = QString::fromStdString(evaluation.createdAt).left(16).replace('T', ' ');
     const QString samples =
         EvaluationText::tr("%1 of %2")
             .arg(QString::fromStdString(evaluation.split), oneLine(dataText(evaluation.dataset, evaluation.data)));
@@ -71,7 +91,7 @@ QString nameOf(const Evaluation& evaluation) {
                                : evaluation.checkpoint == kBest ? EvaluationText::tr("Best checkpoint")
                                                                 : EvaluationText::tr("Checkpoint");
     return EvaluationText::tr("%1, epoch %2, %3, %4 UTC")
-        .arg(checkpoint, QString::number(evaluation.epoch), samples, when);
+        .arg(checkpoint, QString::number(evaluation.epoch), samples, momentOf(evaluation));
 }
 
 }  // namespace lockstep::ui

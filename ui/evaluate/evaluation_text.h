@@ -3,6 +3,7 @@
 #include <QStringList>
 
 #include "engine/spec/evaluation.h"
+#include "ui/history/history_service.h"
 
 namespace lockstep::ui {
 
@@ -11,6 +12,9 @@ namespace lockstep::ui {
 QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bool isLanguage);
 // What the mean loss of a language model comes to: "loss 1.23", "perplexity 3.421", "1.775 bits per byte".
 QStringList languageFigures(double loss);
+// That the data have changed since what is shown, in a sentence; empty: they have not, as far as the trial's
+// evaluations tell. `shown`: the one that was asked for; null: an epoch's of training.
+QString changedText(const Evaluation* shown, const TrialEvaluations& found);
 // "Best checkpoint, epoch 3, test of fashion-mnist, 2026-11-25 10:00 UTC"
 QString nameOf(const Evaluation& evaluation);
 

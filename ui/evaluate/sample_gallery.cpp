@@ -155,7 +155,7 @@ int SampleGallery::shownCount() const { return m_list->count(); }
 
 void SampleGallery::wantMore() {
     const auto first = static_cast<std::size_t>(m_list->count());
-    const std::size_t end = std::min(m_samples.size(), first + kAtOnce);
+    const std::size_t end = wantedEnd();
     m_more->hide();
     if (first == end) return;
     tell(tr("Reading samples…"));
@@ -163,7 +163,25 @@ void SampleGallery::wantMore() {
         {m_samples.begin() + static_cast<std::ptrdiff_t>(first), m_samples.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
-void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
+std::size_t SampleGallery::wantedEnd() const {
+    return std::min(m_samples.size(), static_cast<std::size_t>(m_list->count()) + kAtOnce);
+}
+
+void SampleGallery::addUnseen(const QString& why) {
+    m_list->setViewMode(QListView::ListMode);
+    m_list->setMovement(QListView::Static);
+    m_list->setGridSize({});
+    const std::size_t end = wantedEnd();
+    for (auto i = static_cast<std::size_t>(m_list->count()); i < end; ++i) {
+        auto* item = new QListWidgetItem(m_list);
+        item->setData(kSampleRole, static_cast<qlonglong>(m_samples[i]));
+        item->setData(kTextRole, tr("sample %1").arg(m_samples[i]));
+        label(*item);
+    }
+    endAdding(why);
+}
+
+void SampleGallery::addShown(const std::vector<AskedAbout>& shown, const QString& remark) {
     const bool images = !shown.empty() && shown.front().text.empty();
     m_list->setViewMode(images ? QListView::IconMode : QListView::ListMode);
     m_list->setMovement(QListView::Static);
@@ -176,9 +194,13 @@ void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
         else item->setData(kTextRole, oneLine(shown[i].text));
         label(*item);
     }
-    tell({});
+    endAdding(remark);
+}
+
+void SampleGallery::endAdding(const QString& remark) {
+    tell(remark);
     m_more->setVisible(static_cast<std::size_t>(m_list->count()) < m_samples.size());
-    if (first == 0 && m_list->count() > 0) m_list->setCurrentRow(0);
+    if (!m_list->currentItem() && m_list->count() > 0) m_list->setCurrentRow(0);
 }
 
 // What it was taken for, how surely, and what it is: as short as there is room for, and whole where it is pointed at.

@@ -33,8 +33,9 @@ public:
     void setHint(const QString& text, const QString& button = {});  // instead of samples; the button asks for them
     void setHintEnabled(bool on);                                   // its button
     void setClasses(QStringList classes);
-    // One of the two answers the newest samplesWanted(): what was asked for, in its order; or why it cannot be shown.
-    void addShown(const std::vector<AskedAbout>& shown);
+    // One of the three answers the newest samplesWanted(): what was asked for, in its order; or why it cannot be shown.
+    void addShown(const std::vector<AskedAbout>& shown, const QString& remark = {});  // what is to be known of them
+    void addUnseen(const QString& why);  // what was asked cannot be seen any more: the answers alone
     void setProblem(const QString& text);
     int shownCount() const;
 
@@ -45,6 +46,8 @@ signals:
 private:
     QWidget* buildSide();
     void wantMore();
+    std::size_t wantedEnd() const;  // of those that the newest samplesWanted() asks for
+    void endAdding(const QString& remark);
     void tell(const QString& text);
     void label(QListWidgetItem& item) const;
     void showChosen();

@@ -3,7 +3,6 @@
 #include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
-#include <cmath>
 
 #include "engine/spec/metrics.h"
 #include "ui/plot/run_text.h"
@@ -41,17 +40,6 @@ QString nameOf(const std::vector<TrialCurve>& trials, const std::vector<std::siz
     return title.isEmpty() ? numbers.join(", ") : numbers.join(", ") + ' ' + title;
 }
 
-// Seconds count only where the value does: mean and time must meet at the same steps.
-CurvePoints pointsOf(const Curve& curve, bool seconds) {
-    CurvePoints points;
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-        if (!std::isfinite(curve.value(i))) continue;
-        points.x.push_back(curve.x(CurveAxis::Step, i));
-        points.y.push_back(seconds ? curve.x(CurveAxis::Seconds, i) : curve.value(i));
-    }
-    return points;
-}
-
 ComparedMetric singly(const Metric& metric) {
     return {std::string(metric.key),          metricText(metric.title),
             std::string(metric.key),          "",
@@ -87,12 +75,6 @@ std::vector<ComparedMetric> ofTests() {
     }
     singles.insert(singles.end(), pairs.begin(), pairs.end());
     return singles;
-}
-
-CurveBand bandOf(const std::vector<std::shared_ptr<const Curve>>& curves, bool seconds) {
-    std::vector<CurvePoints> points;
-    for (const auto& curve : curves) points.push_back(pointsOf(*curve, seconds));
-    return bandOf(points);
 }
 
 }  // namespace
@@ -134,9 +116,9 @@ std::vector<ComparedCurve> CurveComparison::compare(const std::vector<TrialCurve
         compared.second = second;
         compared.curve = members.front();
         if (members.size() > 1) {
-            auto mean = meanOf(members);
-            compared.curve = std::move(mean.mean);
-            if (!second) compared.band = std::move(mean.band);
+            const MeanCurve& means = mean(members);
+            compared.curve = means.mean;
+            if (!second) compared.band = means.band;
         }
         out.push_back(std::move(compared));
     };
@@ -149,18 +131,9 @@ std::vector<ComparedCurve> CurveComparison::compare(const std::vector<TrialCurve
     return out;
 }
 
-CurveComparison::Mean CurveComparison::meanOf(const Members& members) {
-    if (const auto known = m_known.find(members); known != m_known.end()) return m_used[members] = known->second;
-    const CurveBand values = bandOf(members, false), seconds = bandOf(members, true);
-    auto mean = std::make_shared<Curve>();
-    for (std::size_t i = 0; i < values.x.size(); ++i) mean->append(values.x[i], seconds.mean[i], values.mean[i]);
-    auto low = std::make_shared<Curve>(Curve::alongside(*mean)),
-         high = std::make_shared<Curve>(Curve::alongside(*mean));
-    for (std::size_t i = 0; i < values.x.size(); ++i) {
-        low->appendValue(values.mean[i] - values.deviation[i]);
-        high->appendValue(values.mean[i] + values.deviation[i]);
-    }
-    return m_used[members] = Mean{std::move(mean), {std::move(low), std::move(high)}};
+const MeanCurve& CurveComparison::mean(const Members& members) {
+    const auto known = m_known.find(members);
+    return m_used[members] = known != m_known.end() ? known->second : meanOf(members, BandKind::Deviation);
 }
 
 }  // namespace lockstep::ui

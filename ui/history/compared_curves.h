@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/history/mean_curve.h"
 #include "ui/history/seed_groups.h"
 #include "ui/history/trial_curves.h"
 
@@ -30,14 +31,9 @@ public:
 
 private:
     using Members = std::vector<std::shared_ptr<const Curve>>;
-    struct Mean {
-        std::shared_ptr<const Curve> mean;
-        PlotBand band;
-    };
+    const MeanCurve& mean(const Members& members);
 
-    Mean meanOf(const Members& members);
-
-    std::map<Members, Mean> m_known, m_used;
+    std::map<Members, MeanCurve> m_known, m_used;
 };
 
 }  // namespace lockstep::ui

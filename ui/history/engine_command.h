@@ -9,8 +9,8 @@
 
 namespace lockstep::ui {
 
-// The first problem of a line {"problems":[{"what","remedy"}…]}, as `--json` writes it.
-std::optional<Explanation> failureIn(const QByteArray& line);
+// The problems of the last line, {"problems":[{"what","remedy"}…]}, as `--json` writes it.
+std::optional<Explanation> failureIn(const QByteArray& output);
 // What the program says of a problem otherwise: "lockstep: sentence", then the remedy behind an arrow.
 Explanation explanationIn(const QString& said);
 
@@ -23,8 +23,9 @@ public:
     ~EngineCommand() override;  // ends it
 
     bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
-    void start(const QStringList& arguments);  // nothing while one runs
-    void cancel();                             // neither done() nor failed() follows
+    // Nothing while one runs. `input`: all of its standard input.
+    void start(const QStringList& arguments, const QByteArray& input = {});
+    void cancel();  // it is killed; neither done() nor failed() follows
 
     // How the newest command came to its end; empty while it runs, where it was cancelled or could not be started.
     struct Ending {
@@ -36,14 +37,18 @@ public:
 
 signals:
     void runningChanged(bool running);
+    void lineWritten(const QByteArray& line);  // each line of the output, as it comes; done() has them all
     void done(const QByteArray& output);
     void failed(const lockstep::ui::Explanation& why);
 
 private:
+    void readLines();
     void ended();
 
     QString m_program;
     QProcess m_process;
+    QByteArray m_output;
+    qsizetype m_told = 0;  // bytes of it, in lines
     Ending m_ending;
     bool m_cancelled = false;
 };

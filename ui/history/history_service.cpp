@@ -16,6 +16,7 @@
 #include "ui/history/comparable_trials.h"
 #include "ui/history/curve_reader.h"
 #include "ui/history/group_reader.h"
+#include "ui/history/progress_reader.h"
 
 namespace lockstep::ui {
 
@@ -160,6 +161,15 @@ public:
     }
 
     template <class Then>
+    void readProgress(const std::vector<std::int64_t>& trials, const std::string& metric, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, found = std::make_shared<const ProgressOfTrials>(
+                           m_progress.read(m_trials.query(), m_rows, trials, metric))] { then(found); });
+        });
+    }
+
+    template <class Then>
     void readEvaluations(std::int64_t trial, Then&& then) {
         guarded([&] {
             open();
@@ -170,7 +180,12 @@ public:
             if (spec.ok()) found->spec = spec.value();
             found->counts = query.counts(trial);
             found->evaluations = query.evaluations(trial);
-            found->checkpoints = checkpointsIn(m_trials.places().run(trial) / "checkpoints");
+            found->known = query.known(trial);
+            const auto folder = m_trials.places().run(trial) / "checkpoints";
+            found->checkpoints = checkpointsIn(folder);
+            found->hadCheckpoint = found->hasCheckpoint() || checkpointsFreedAt(folder) || query.wroteCheckpoint(trial);
+            if (found->hasCheckpoint())
+                found->checkpointFile = (folder / checkpointName(found->checkpoints.front().role)).string();
             say([then, found] { then(*found); });
         });
     }
@@ -231,7 +246,7 @@ private:
             if (m_rows.empty()) sayOrphans();
             if (!changed && !crashed) return;
             say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
-                if (handled == m_service.m_handedIn) emit m_service.rowsRead(*rows);  // else newer ones follow
+                if (handled == m_service.m_handedIn) m_service.tell(rows);  // else newer ones follow
             });
         });
     }
@@ -240,7 +255,10 @@ private:
         TrialGroups now = m_groupReader.read(query);
         if (m_groups == now) return;
         m_groups = std::move(now);
-        say([this, groups = std::make_shared<const TrialGroups>(*m_groups)] { emit m_service.groupsRead(*groups); });
+        say([this, groups = std::make_shared<const TrialGroups>(*m_groups)] {
+            m_service.m_groups = groups;
+            emit m_service.groupsRead(*groups);
+        });
     }
 
     // At each look while there are no trials: folders of trials that were removed go after their rows.
@@ -279,6 +297,7 @@ private:
         m_groups.reset();
         m_curves.forget();
         m_groupReader.forget();
+        m_progress.forget();
     }
 
     // Reading: the same refusal is said once.
@@ -291,8 +310,8 @@ private:
             const bool isAbsent = error.problem().code == "history.absent";
             if (isAbsent) sayOrphans();
             if (std::exchange(m_refusal, error.problem()) == error.problem()) return;
-            if (!isAbsent) return say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
-            say([this] { emit m_service.absent(); });
+            if (!isAbsent) return say([this, problem = error.problem()] { m_service.tellRefusal(problem); });
+            say([this] { m_service.tellAbsent(); });
         }
     }
 
@@ -333,6 +352,7 @@ private:
     CurveReader m_curves;
     std::optional<TrialGroups> m_groups;  // as they were said
     GroupReader m_groupReader;
+    ProgressReader m_progress;
     std::uint64_t m_handled = 0;
 };
 
@@ -351,6 +371,23 @@ HistoryService::~HistoryService() {
         m_worker, [worker = m_worker] { worker->writeWaiting(); }, Qt::BlockingQueuedConnection);
     m_thread.quit();
     m_thread.wait();
+}
+
+void HistoryService::tell(std::shared_ptr<const std::vector<TrialRow>> rows) {
+    m_rows = std::move(rows);
+    m_refusal.reset();
+    emit rowsRead(*m_rows);
+}
+
+void HistoryService::tellAbsent() {
+    m_rows.reset();
+    m_refusal.reset();
+    emit absent();
+}
+
+void HistoryService::tellRefusal(const Problem& problem) {
+    m_refusal = problem;
+    emit unreadable(problem);
 }
 
 void HistoryService::setWatching(bool watching) {
@@ -391,6 +428,12 @@ void HistoryService::readDifferences(std::vector<std::int64_t> trials, std::vect
 void HistoryService::readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then) {
     QMetaObject::invokeMethod(m_worker,
                               [worker = m_worker, sweep, then = std::move(then)] { worker->readSweep(sweep, then); });
+}
+
+void HistoryService::readProgress(std::vector<std::int64_t> trials, std::string metric,
+                                  std::function<void(const std::shared_ptr<const ProgressOfTrials>&)> then) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), metric = std::move(metric),
+                                         then = std::move(then)] { worker->readProgress(trials, metric, then); });
 }
 
 void HistoryService::readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 #include "ui/history/trial_curves.h"
 #include "ui/history/trial_edit.h"
 #include "ui/history/trial_groups.h"
+#include "ui/history/trial_progress.h"
 
 namespace lockstep {
 class TrialService;
@@ -32,6 +34,9 @@ struct TrialEvaluations {
     std::vector<EvalCounts> counts;           // of its own evaluations, by epoch
     std::vector<Evaluation> evaluations;      // those that were asked for, newest first; without their answers
     std::vector<CheckpointFile> checkpoints;  // that are kept, as checkpointsIn() lists them
+    bool hadCheckpoint = false;               // it has or had one
+    DataKnown known = {};                     // of the data that it was trained on
+    std::string checkpointFile = {};          // of the first of those; it may know what `known` does not
     bool hasCheckpoint() const { return !checkpoints.empty(); }
 };
 using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial
@@ -49,6 +54,11 @@ public:
 
     // Looks twice a second whether anything changed, as long as anybody watches: each says true, and later false.
     void setWatching(bool watching);
+    // For whoever comes late, what was told last: by rowsRead(), null before it and after absent(), and by
+    // unreadable(), empty once it could be read again.
+    const std::shared_ptr<const std::vector<TrialRow>>& rows() const { return m_rows; }
+    const std::optional<Problem>& refusal() const { return m_refusal; }
+    const std::shared_ptr<const TrialGroups>& groups() const { return m_groups; }  // by groupsRead(); null before it
     void write(const TrialEdits& edits);
     // Removes trials of the trash and their run directories for good; those an engine holds stay.
     void purge(std::vector<std::int64_t> trials);
@@ -62,6 +72,10 @@ public:
                          std::function<void(const DifferingSettings&)> then);
     // What a sweep has come to: the problems of sweepResult(). Of one with thousands of trials in tenths of a second.
     void readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then);
+    // How these trials went, by one metric of evaluations; answered as those. Trials that have not changed since are
+    // not read again.
+    void readProgress(std::vector<std::int64_t> trials, std::string metric,
+                      std::function<void(const std::shared_ptr<const ProgressOfTrials>&)> then);
     void readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then);
     // See comparableTrials().
     void readComparable(std::int64_t trial, std::function<void(const std::vector<std::int64_t>&)> then);
@@ -95,9 +109,16 @@ signals:
 private:
     class Worker;
 
+    void tell(std::shared_ptr<const std::vector<TrialRow>> rows);
+    void tellAbsent();
+    void tellRefusal(const Problem& problem);
+
     QThread m_thread;
     Worker* m_worker;
     int m_watchers = 0;
+    std::shared_ptr<const std::vector<TrialRow>> m_rows;
+    std::shared_ptr<const TrialGroups> m_groups;
+    std::optional<Problem> m_refusal;
     std::uint64_t m_handedIn = 0;
     std::atomic<std::uint64_t> m_curveRequest = 0;
 };

@@ -7,6 +7,15 @@
 
 namespace lockstep::ui {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookForKeeper = 3s;
+constexpr auto kStartAgain = 15s;  // one that could not stay would be started for ever
+
+}  // namespace
+
 QueueFeed::QueueFeed(HistoryService* history, const QString& engineProgram, QObject* parent)
     : QObject(parent),
       m_history(*history),
@@ -17,6 +26,9 @@ QueueFeed::QueueFeed(HistoryService* history, const QString& engineProgram, QObj
     };
     connect(history, &HistoryService::rowsRead, this, follow);
     connect(history, &HistoryService::absent, this, follow);
+    connect(&m_look, &QTimer::timeout, this, &QueueFeed::keepGoing);
+    m_look.start(kLookForKeeper);
+    keepGoing();
 }
 
 QueueFeed::~QueueFeed() { setWatching(false); }
@@ -44,6 +56,18 @@ void QueueFeed::readAgain() {
         [feed = QPointer(this), queue](const std::optional<Problem>& problem) {
             if (feed) feed->take(queue, problem);
         });
+}
+
+// Where that fails, the page says that nobody starts what waits.
+void QueueFeed::keepGoing() {
+    const auto now = std::chrono::steady_clock::now();
+    if (m_startedAt && now - *m_startedAt < kStartAgain) return;
+    const auto hasStarted = std::make_shared<bool>(false);
+    m_history.run([program = m_program,
+                   hasStarted](TrialService& trials) { *hasStarted = QueueService(trials, program).keepGoing(); },
+                  [feed = QPointer(this), hasStarted, now](const std::optional<Problem>&) {
+                      if (feed && *hasStarted) feed->m_startedAt = now;
+                  });
 }
 
 void QueueFeed::take(const std::shared_ptr<const QueueSnapshot>& queue, const std::optional<Problem>& problem) {

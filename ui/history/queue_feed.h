@@ -1,6 +1,8 @@
 #pragma once
 #include <QObject>
 #include <QString>
+#include <QTimer>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -13,7 +15,8 @@ namespace lockstep::ui {
 class HistoryService;
 
 // The queue of the home and its sweeps: read whenever the history changes, and changed, both on the history's thread.
-// Belongs to the window's thread, where all answers come; every call returns at once.
+// Where it has work and nobody keeps it, a process that does is started, watched or not. Belongs to the window's
+// thread, where all answers come; every call returns at once.
 class QueueFeed : public QObject {
     Q_OBJECT
 public:
@@ -33,11 +36,14 @@ signals:
     void queueRead(const std::shared_ptr<const lockstep::ui::QueueSnapshot>& queue);
 
 private:
+    void keepGoing();
     void take(const std::shared_ptr<const QueueSnapshot>& queue, const std::optional<Problem>& problem);
 
     HistoryService& m_history;
     const std::filesystem::path m_program;
     std::shared_ptr<QueueReader> m_reader;  // of the history's thread
+    QTimer m_look;
+    std::optional<std::chrono::steady_clock::time_point> m_startedAt = {};
     bool m_watches = false, m_isReading = false, m_readsAgain = false, m_forgets = false;
 };
 

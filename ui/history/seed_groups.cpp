@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <unordered_map>
 
 namespace lockstep::ui {
 
 namespace {
 
-TrialSpec withoutSeed(TrialSpec spec) {
+// What specs that differ in seed and title alone say alike.
+std::string withoutSeed(TrialSpec spec) {
     spec.seed = 0;
     spec.title.clear();
-    return spec;
+    return toJsonLine(spec);
 }
 
 CurvePoints finite(const CurvePoints& curve) {
@@ -30,6 +33,8 @@ void add(CurveBand& band, std::size_t at, double value) {
     const double before = value - band.mean[at];
     band.mean[at] += before / count;
     band.deviation[at] += before * (value - band.mean[at]);
+    band.low[at] = count == 1 ? value : std::min(band.low[at], value);
+    band.high[at] = count == 1 ? value : std::max(band.high[at], value);
 }
 
 void add(CurveBand& band, const CurvePoints& curve) {
@@ -51,16 +56,11 @@ void add(CurveBand& band, const CurvePoints& curve) {
 
 std::vector<std::vector<std::size_t>> seedGroups(std::span<const TrialSpec> specs) {
     std::vector<std::vector<std::size_t>> groups;
-    std::vector<TrialSpec> settings;
+    std::unordered_map<std::string, std::size_t> known;  // group by what its specs say
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        auto setting = withoutSeed(specs[i]);
-        const auto known = std::find(settings.begin(), settings.end(), setting);
-        if (known != settings.end()) {
-            groups[static_cast<std::size_t>(known - settings.begin())].push_back(i);
-        } else {
-            settings.push_back(std::move(setting));
-            groups.push_back({i});
-        }
+        const auto [group, isNew] = known.emplace(withoutSeed(specs[i]), groups.size());
+        if (isNew) groups.emplace_back();
+        groups[group->second].push_back(i);
     }
     return groups;
 }
@@ -75,7 +75,7 @@ CurveBand bandOf(std::span<const CurvePoints> curves) {
     std::sort(band.x.begin(), band.x.end());
     band.x.erase(std::unique(band.x.begin(), band.x.end()), band.x.end());
     band.mean.assign(band.x.size(), 0);
-    band.deviation.assign(band.x.size(), 0);
+    for (auto* column : {&band.deviation, &band.low, &band.high}) column->assign(band.x.size(), 0);
     band.count.assign(band.x.size(), 0);
     for (const auto& curve : known) add(band, curve);
     for (std::size_t i = 0; i < band.x.size(); ++i) {

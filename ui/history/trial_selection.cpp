@@ -112,8 +112,12 @@ void TrialSelection::dropDrag() {
 void TrialSelection::step(const QString& words, State to) {
     State before = std::exchange(m_beforeDrag, std::nullopt).value_or(m_now);
     if (before == to) return become(std::move(to));
+    push(new Step(*this, words, std::move(before), std::move(to)));
+}
+
+void TrialSelection::push(QUndoCommand* step) {
     if (m_steps.undoLimit() == 0) m_steps.setUndoLimit(kMostSteps);
-    m_steps.push(new Step(*this, words, std::move(before), std::move(to)));
+    m_steps.push(step);
 }
 
 void TrialSelection::become(State state) {
@@ -155,7 +159,11 @@ void TrialSelection::restore(const QSettings& settings) {
         Brushes read = brushesFrom(each->toObject());
         if (!read.empty()) state.brushes.emplace(each.key().toLongLong(), std::move(read));
     }
-    for (const QVariant& each : settings.value("selection/pinned").toList()) state.pinned.push_back(each.toLongLong());
+    // What was pinned meanwhile was pinned on purpose.
+    state.pinned = m_now.pinned;
+    const auto pinned = settings.value("selection/pinned").toList();
+    if (state.pinned.empty())
+        for (const QVariant& each : pinned) state.pinned.push_back(each.toLongLong());
     m_steps.clear();
     become(std::move(state));
 }

@@ -51,6 +51,7 @@ public:
     // While it is being dragged: no step yet. brush() ends it; so does dropDrag(), which takes it back.
     void dragBrush(const std::string& axis, const AxisBrush& brush);
     void dropDrag();
+    void push(QUndoCommand* step);  // of a page's own, among these; takes it
     QUndoStack& steps() { return m_steps; }
 
     void save(QSettings& settings) const;  // scope, brushes and pins

@@ -75,6 +75,16 @@ std::vector<TrialFormat> makeFormats() {
     };
 }
 
+TrialFormat makeReport() {
+    return {"report",
+            TrialWriter::tr("Report…"),
+            TrialWriter::tr("Settings, charts, results and how to repeat them on one page for others"),
+            "report",
+            false,
+            {{TrialWriter::tr("Web page, all in one file"), "html", {"--html"}, {}}},
+            true};
+}
+
 QString filterOf(const TrialFormat::Variant& variant) {
     return QString("%1 (*.%2)").arg(variant.words, variant.ending);
 }
@@ -93,8 +103,9 @@ bool isOfCheckpoint(const TrialFormat& format, const std::string& checkpoint) {
     return format.needsCheckpoint && !checkpoint.empty();
 }
 
-// "trial-3-onnx", "trial-3-epoch-7-onnx".
+// "trial-3-onnx", "trial-3-epoch-7-onnx", "sweep-3".
 QString nameFor(qint64 trial, const TrialFormat& format, const std::string& checkpoint) {
+    if (format.isOfSweep) return QString("sweep-%1").arg(trial);
     QStringList parts{"trial", QString::number(trial)};
     if (isOfCheckpoint(format, checkpoint)) parts << QString::fromStdString(checkpoint);
     return (parts << format.id).join('-');
@@ -113,11 +124,17 @@ const TrialFormat& trialFormat(const QString& id) {
     return *found;
 }
 
+const TrialFormat& sweepReport() {
+    static const TrialFormat report = makeReport();
+    return report;
+}
+
 TrialWriter::TrialWriter(QString engineProgram, QObject* parent)
     : QObject(parent), m_program(std::move(engineProgram)) {}
 
 void TrialWriter::ask(qint64 trial, const TrialFormat& format, QWidget* window, const std::string& checkpoint) {
-    const QString title = tr("Trial %1: %2").arg(QString::number(trial), QString(format.title).remove("…"));
+    const QString whose = format.isOfSweep ? tr("Sweep %1: %2") : tr("Trial %1: %2");
+    const QString title = whose.arg(QString::number(trial), QString(format.title).remove("…"));
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
     if (format.variants.front().ending.isEmpty()) {
         const QString chosen = QFileDialog::getExistingDirectory(window, title, folder);

@@ -11,7 +11,8 @@ class QWidget;
 
 namespace lockstep::ui {
 
-// What a trial can be written as for other programs and people, each by one command of the engine's program.
+// What a trial, or a sweep, can be written as for other programs and people, each by one command of the engine's
+// program.
 struct TrialFormat {
     struct Variant {
         QString words;              // in the dialog: "Web page, all in one file"
@@ -22,10 +23,12 @@ struct TrialFormat {
     QString command;         // "export"
     bool needsCheckpoint = false;
     std::vector<Variant> variants;  // the usual one first
+    bool isOfSweep = false;         // numbers are those of sweeps
 };
 const std::vector<TrialFormat>& trialFormats();
 const TrialFormat& trialFormat(
-    const QString& id);  // "onnx", "weights", "pytorch", "curves", "json", "tensorboard", "card"
+    const QString& id);            // "onnx", "weights", "pytorch", "curves", "json", "tensorboard", "card"
+const TrialFormat& sweepReport();  // not among trialFormats()
 
 // Writes them in processes of their own: the window reads no checkpoint. GUI thread. Goes with its processes.
 class TrialWriter : public QObject {

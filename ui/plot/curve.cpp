@@ -63,6 +63,12 @@ void Curve::append(double step, double seconds, double value) {
     m_pyramid.push(value);
 }
 
+void Curve::append(Place place, double value) {
+    if (!empty()) place.deviceSeconds = std::max(place.deviceSeconds, m_x->deviceSeconds.back());
+    m_x->deviceSeconds.push_back(place.deviceSeconds);
+    append(place.step, place.seconds, value);
+}
+
 Curve Curve::alongside(const Curve& leader) {
     Curve curve;
     curve.m_x = leader.m_x;
@@ -88,7 +94,10 @@ void Curve::addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) con
     if (std::isfinite(value(i))) out.push_back({x(axis, i), value(i)});
 }
 
-std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, int columns) const {
+// `take` makes points of a column's first and last x and its extremes.
+template <class Take>
+std::vector<Curve::Point> Curve::sampled(CurveAxis axis, double from, double to, int columns, Sharpness sharpness,
+                                         Take&& take) const {
     std::vector<Point> out;
     auto [begin, end] = within(axis, from, to);
     const auto most = static_cast<std::size_t>(std::max(columns, 1));
@@ -102,17 +111,34 @@ std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, 
         for (std::size_t c = 1; c <= most && begin < end; ++c) {
             const double limit = from + (to - from) * static_cast<double>(c) / static_cast<double>(most);
             std::size_t next = c == most ? end : std::min(firstFrom(xs, begin, limit, begin + inColumn), end);
-            if (next < end) next -= next % m_pyramid.wholeNodes(next - begin);
+            if (next < end) next -= next % m_pyramid.wholeNodes(next - begin, static_cast<std::size_t>(sharpness));
+            if (next <= begin) continue;
             const auto found = m_pyramid.extremes(begin, next);
-            const bool falls = found.highAt < found.lowAt;
-            if (!found.none()) out.push_back({xs[begin], falls ? found.high : found.low});
-            if (found.lowAt != found.highAt) out.push_back({xs[next - 1], falls ? found.low : found.high});
+            if (!found.none()) take(out, xs[begin], xs[next - 1], found);
             inColumn = next - begin;
             begin = next;
         }
     }
     if (end < size()) addPoint(out, axis, end);
     return out;
+}
+
+std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, int columns,
+                                        Sharpness sharpness) const {
+    return sampled(axis, from, to, columns, sharpness,
+                   [](std::vector<Point>& out, double first, double last, const MinMaxPyramid::Extremes& found) {
+                       const bool falls = found.highAt < found.lowAt;
+                       out.push_back({first, falls ? found.high : found.low});
+                       if (found.lowAt != found.highAt) out.push_back({last, falls ? found.low : found.high});
+                   });
+}
+
+std::vector<Curve::Point> Curve::sampleEdge(Edge edge, CurveAxis axis, double from, double to, int columns,
+                                            Sharpness sharpness) const {
+    return sampled(axis, from, to, columns, sharpness,
+                   [edge](std::vector<Point>& out, double first, double, const MinMaxPyramid::Extremes& found) {
+                       out.push_back({first, edge == Edge::Lower ? found.low : found.high});
+                   });
 }
 
 std::size_t Curve::at(CurveAxis axis, double x) const {

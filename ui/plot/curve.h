@@ -10,7 +10,11 @@
 
 namespace lockstep::ui {
 
-enum class CurveAxis { Step, Seconds };
+enum class CurveAxis { Step, Seconds, DeviceSeconds };
+
+// How far the edge of a pixel column may be from where it is, as a part of the column's points: the coarser, the fewer
+// of them are looked at.
+enum class Sharpness : std::size_t { Full = 60, Band = 8, Coarse = 1 };
 
 // Finds the smallest and the largest finite value of any stretch of a growing row of numbers: 8-ary levels of
 // completed nodes above it. push: O(1) amortised. extremes: O(log n).
@@ -34,11 +38,11 @@ public:
     std::size_t size() const { return m_values.size(); }
     double value(std::size_t i) const { return m_values[i]; }
     Extremes extremes(std::size_t begin, std::size_t end) const;  // of [begin, end); the first of equals
-    // The width of a node that is less than a sixtieth of `points`, 1 at least: a stretch that ends at a multiple of it
-    // is read without its smallest parts, which are many and far apart in memory.
-    static std::size_t wholeNodes(std::size_t points) {
+    // The width of a node that is less than `points` divided by `parts`, 1 at least: a stretch that ends at a multiple
+    // of it is read without its smallest parts, which are many and far apart in memory.
+    static std::size_t wholeNodes(std::size_t points, std::size_t parts) {
         std::size_t width = 1;
-        while (width * kFanOut * 60 < points) width *= kFanOut;
+        while (width * kFanOut * parts < points) width *= kFanOut;
         return width;
     }
 
@@ -64,8 +68,15 @@ public:
         double x = 0, y = 0;
     };
 
+    // Where a point was measured. Device seconds: of all devices together; a curve knows those of all points or of
+    // none, and then its seconds count for them.
+    struct Place {
+        double step = 0, seconds = 0, deviceSeconds = 0;
+    };
+
     Curve() : m_x(std::make_shared<Abscissae>()) {}
     void append(double step, double seconds, double value);
+    void append(Place place, double value);
 
     // A quantity measured at the same points as `leader`, whose steps and times it shares; appendValue follows each
     // append of the leader.
@@ -81,22 +92,31 @@ public:
     // The extremes among the points within [from, to]: {low, high}; low > high: none.
     std::pair<double, double> extremes(CurveAxis axis, double from, double to) const;
     // What a picture of [from, to] in `columns` pixel columns needs: the points and the neighbours just outside or, of
-    // more than two points a column, the smallest and the largest value of each (its edges exact to a sixtieth of it),
-    // in the order of time, at its first and last x. At most 2 * columns + 2 points, whatever the size. Values that are
-    // not finite are left out.
-    std::vector<Point> sample(CurveAxis axis, double from, double to, int columns) const;
+    // more than two points a column, the smallest and the largest value of each, in the order of time, at its first and
+    // last x. At most 2 * columns + 2 points, whatever the size. Values that are not finite are left out.
+    std::vector<Point> sample(CurveAxis axis, double from, double to, int columns,
+                              Sharpness sharpness = Sharpness::Full) const;
+    // The same of a band's edge: of more than two points a column one, the smallest of the lower edge, the largest of
+    // the upper one.
+    enum class Edge { Lower, Upper };
+    std::vector<Point> sampleEdge(Edge edge, CurveAxis axis, double from, double to, int columns,
+                                  Sharpness sharpness = Sharpness::Band) const;
     // The point at or before x; size() when there is none.
     std::size_t at(CurveAxis axis, double x) const;
 
 private:
     struct Abscissae {
-        std::vector<double> steps, seconds;
+        std::vector<double> steps, seconds, deviceSeconds;
     };
 
     const std::vector<double>& column(CurveAxis axis) const {
-        return axis == CurveAxis::Step ? m_x->steps : m_x->seconds;
+        if (axis == CurveAxis::Step) return m_x->steps;
+        return axis == CurveAxis::Seconds || m_x->deviceSeconds.empty() ? m_x->seconds : m_x->deviceSeconds;
     }
     void addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const;
+    template <class Take>
+    std::vector<Point> sampled(CurveAxis axis, double from, double to, int columns, Sharpness sharpness,
+                               Take&& take) const;
 
     std::shared_ptr<Abscissae> m_x;  // shared with smoothed twins
     MinMaxPyramid m_pyramid;

@@ -1,14 +1,14 @@
 #include "ui/plot/curve_raster.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "ui/plot/column_image.h"
 
 namespace lockstep::ui {
 
 namespace {
 
 constexpr std::size_t kWidestGap = 3;  // columns
-constexpr int kTile = 16;              // pixels of a tile's side: it fits a core's nearest cache
 
 // Each channel times part / 255, rounded, two channels at a time.
 [[gnu::always_inline]] inline QRgb scaled(QRgb color, std::uint32_t part) {
@@ -28,23 +28,33 @@ constexpr int kTile = 16;              // pixels of a tile's side: it fits a cor
 
 }  // namespace
 
-CurveRaster::CurveRaster(int width, int height)
-    : m_width(std::max(width, 1)),
-      m_height(std::max(height, 1)),
-      m_columns(static_cast<std::size_t>(m_width) * static_cast<std::size_t>(m_height)),
-      m_top(static_cast<std::size_t>(m_width), kNone),
-      m_bottom(m_top.size()) {}
+void CurveRaster::reset(int width, int height) {
+    m_width = std::max(width, 1), m_height = std::max(height, 1);
+    m_columns.assign(static_cast<std::size_t>(m_width) * static_cast<std::size_t>(m_height), 0);
+    m_top.assign(static_cast<std::size_t>(m_width), kNone);
+    m_bottom.resize(m_top.size());
+}
 
-void CurveRaster::extend(double x, double y) {
-    if (!(x >= 0) || x >= m_width || !std::isfinite(y)) return;
-    const auto column = static_cast<std::size_t>(x);
-    const int at = static_cast<int>(std::clamp(std::floor(y), -1.0, static_cast<double>(m_height)));
-    if (m_top[column] == kNone) {
-        m_top[column] = m_bottom[column] = at;
+void CurveRaster::reach(const QPointF& from, const QPointF& to, Rows& top, Rows& bottom) const {
+    if (to.x() < 0 || from.x() >= m_width) return;
+    const auto first = static_cast<std::size_t>(std::max(0.0, from.x()));
+    const auto last = static_cast<std::size_t>(std::min(m_width - 1.0, to.x()));
+    if (first == last && from.x() >= 0 && to.x() < m_width) {
+        include(first, rowAt(from.y()), top, bottom);
+        include(first, rowAt(to.y()), top, bottom);
         return;
     }
-    m_top[column] = std::min(m_top[column], at);
-    m_bottom[column] = std::max(m_bottom[column], at);
+    const double slope = to.x() > from.x() ? (to.y() - from.y()) / (to.x() - from.x()) : 0;
+    const auto heightAt = [&](double x) {
+        return x <= from.x() ? from.y() : x >= to.x() ? to.y() : from.y() + (x - from.x()) * slope;
+    };
+    double enters = heightAt(static_cast<double>(first));
+    for (std::size_t column = first; column <= last; ++column) {
+        const double leaves = heightAt(static_cast<double>(column + 1));
+        include(column, rowAt(enters), top, bottom);
+        include(column, rowAt(leaves), top, bottom);
+        enters = leaves;
+    }
 }
 
 // The points were chosen for about as many columns as there are, but where the axis has just become a little narrower
@@ -65,7 +75,6 @@ void CurveRaster::fill(QRgb color) {
     const QRgb top = qPremultiply(color);
     const bool opaque = qAlpha(color) == 255;
     int lastTop = kNone, lastBottom = 0;
-    closeGaps();
     for (std::size_t column = 0; column < m_top.size(); ++column) {
         if (m_top[column] == kNone) continue;
         int from = m_top[column], to = m_bottom[column];
@@ -73,32 +82,31 @@ void CurveRaster::fill(QRgb color) {
         if (lastTop != kNone && lastTop > to) to = lastTop - 1;
         lastTop = m_top[column];
         lastBottom = m_bottom[column];
-        from = std::max(from, 0);
-        to = std::min(to, m_height - 1);
-        QRgb* const pixels = m_columns.data() + column * static_cast<std::size_t>(m_height);
-        if (from > to) continue;
-        if (opaque) std::fill(pixels + from, pixels + to + 1, top);
-        else paintOver(pixels + from, pixels + to + 1, top);
+        fillColumn(column, from, to, top, opaque);
     }
 }
 
-// Tile by tile: lines of the picture and columns of ours meet within the cache.
-QImage CurveRaster::image() const {
-    QImage picture(m_width, m_height, QImage::Format_ARGB32_Premultiplied);
-    auto* const pixels = reinterpret_cast<QRgb*>(picture.bits());
-    const auto stride = picture.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
-    for (int top = 0; top < m_height; top += kTile) {
-        for (int left = 0; left < m_width; left += kTile) {
-            const int bottom = std::min(top + kTile, m_height), right = std::min(left + kTile, m_width);
-            for (int y = top; y < bottom; ++y) {
-                for (int x = left; x < right; ++x)
-                    pixels[y * stride + x] =
-                        m_columns[static_cast<std::size_t>(x) * static_cast<std::size_t>(m_height) +
-                                  static_cast<std::size_t>(y)];
-            }
-        }
-    }
-    return picture;
+void CurveRaster::fillSpans(QRgb color) {
+    const QRgb top = qPremultiply(color);
+    const bool opaque = qAlpha(color) == 255;
+    for (std::size_t column = 0; column < m_top.size(); ++column)
+        if (m_top[column] != kNone) fillColumn(column, m_top[column], m_bottom[column], top, opaque);
+}
+
+void CurveRaster::fillColumn(std::size_t column, int from, int to, QRgb color, bool isOpaque) {
+    from = std::max(from, 0);
+    to = std::min(to, m_height - 1);
+    if (from > to) return;
+    QRgb* const pixels = m_columns.data() + column * static_cast<std::size_t>(m_height);
+    if (isOpaque) std::fill(pixels + from, pixels + to + 1, color);
+    else paintOver(pixels + from, pixels + to + 1, color);
+}
+
+const QImage& CurveRaster::image(double pixelRatio) {
+    m_picture = imageOfColumns(m_columns.data(), m_width, m_height, static_cast<std::size_t>(m_height),
+                               QImage::Format_ARGB32_Premultiplied);
+    m_picture.setDevicePixelRatio(pixelRatio);
+    return m_picture;
 }
 
 }  // namespace lockstep::ui

@@ -2,25 +2,17 @@
 
 #include <algorithm>
 
-#include "ui/plot/curve_raster.h"
+#include "ui/plot/plot_places.h"
 
 namespace lockstep::ui {
 
 namespace {
 
 constexpr const char* kLayer = "dense";
+constexpr std::size_t kSmoothBand = 400;  // of a band whose edges the general painter makes smooth
 
-// The position of a point in the plot, in device-independent pixels.
-class Positions {
-public:
-    explicit Positions(const QCustomPlot& plot) : m_x(*plot.xAxis), m_y(*plot.yAxis) {}
-    QPointF operator()(const Curve::Point& point) const {
-        return {m_x.coordToPixel(point.x), m_y.coordToPixel(point.y)};
-    }
-
-private:
-    const QCPAxis &m_x, &m_y;
-};
+bool isDrawn(const DenseCurves::Band& band) { return !band.low.empty() && !band.high.empty(); }
+bool isSmooth(const DenseCurves::Band& band) { return band.low.size() + band.high.size() <= kSmoothBand; }
 
 }  // namespace
 
@@ -33,42 +25,62 @@ void DenseCurves::remove(const Stroke* stroke) {
     m_strokes.remove_if([stroke](const Stroke& each) { return &each == stroke; });
 }
 
+void DenseCurves::remove(const Band* band) {
+    m_bands.remove_if([band](const Band& each) { return &each == band; });
+}
+
 void DenseCurves::applyDefaultAntialiasingHint(QCPPainter* painter) const { painter->setAntialiasing(false); }
 
 void DenseCurves::draw(QCPPainter* painter) {
-    const bool any =
-        std::any_of(m_strokes.begin(), m_strokes.end(), [](const Stroke& stroke) { return !stroke.points.empty(); });
-    if (!any) return;
     const QRect rect = mParentPlot->axisRect()->rect();
-    const bool exported = painter->modes() & (QCPPainter::pmNoCaching | QCPPainter::pmVectorized);
-    if (exported) drawLines(*painter, rect);
-    else drawRaster(*painter, rect);
+    const bool isExported = painter->modes() & (QCPPainter::pmNoCaching | QCPPainter::pmVectorized);
+    for (const Band& band : m_bands)
+        if (isDrawn(band) && (isExported || isSmooth(band))) drawSmoothly(*painter, rect, band);
+    if (isExported) return drawLines(*painter, rect);
+    const bool hasStroke = std::ranges::any_of(m_strokes, [](const Stroke& each) { return !each.points.empty(); });
+    const bool hasBand =
+        std::ranges::any_of(m_bands, [](const Band& each) { return isDrawn(each) && !isSmooth(each); });
+    if (hasStroke || hasBand) drawRaster(*painter, rect);
 }
 
-void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) const {
+void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) {
     const double ratio = painter.device()->devicePixelRatioF();
-    const Positions position(*mParentPlot);
-    CurveRaster raster(qRound(rect.width() * ratio), qRound(rect.height() * ratio));
+    const PlotPlaces places(*mParentPlot);
+    const auto toPixel = [&](const Curve::Point& point) { return (places(point) - rect.topLeft()) * ratio; };
+    const int width = qRound(rect.width() * ratio);
+    m_raster.reset(width, qRound(rect.height() * ratio));
+    for (const Band& band : m_bands)
+        if (isDrawn(band) && !isSmooth(band)) m_raster.paintBand(band.low, band.high, toPixel, band.color.rgba());
     for (const Stroke& stroke : m_strokes) {
-        raster.paint(
-            stroke.points, [&](const Curve::Point& point) { return (position(point) - rect.topLeft()) * ratio; },
-            stroke.color.rgba());
+        if (stroke.points.empty()) continue;
+        if (stroke.points.size() > static_cast<std::size_t>(width))
+            m_raster.paint(stroke.points, toPixel, stroke.color.rgba());
+        else m_raster.paintLine(stroke.points, toPixel, stroke.color.rgba());
     }
-    QImage image = raster.image();
-    image.setDevicePixelRatio(ratio);
-    painter.drawImage(rect.topLeft(), image);
+    painter.drawImage(rect.topLeft(), m_raster.image(ratio));
 }
 
 void DenseCurves::drawLines(QCPPainter& painter, const QRect& rect) const {
     painter.setClipRect(rect);
-    const Positions position(*mParentPlot);
+    const PlotPlaces places(*mParentPlot);
     for (const Stroke& stroke : m_strokes) {
-        QPolygonF line;
-        line.reserve(static_cast<qsizetype>(stroke.points.size()));
-        for (const auto& point : stroke.points) line << position(point);
         painter.setPen(QPen(stroke.color, 1));
-        painter.drawPolyline(line);
+        painter.drawPolyline(places(stroke.points));
     }
+}
+
+void DenseCurves::drawSmoothly(QCPPainter& painter, const QRect& rect, const Band& band) const {
+    const PlotPlaces places(*mParentPlot);
+    QPolygonF area = places(band.high);
+    const QPolygonF low = places(band.low);
+    std::copy(low.rbegin(), low.rend(), std::back_inserter(area));
+    painter.save();
+    painter.setClipRect(rect);
+    painter.setAntialiasing(true);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(band.color);
+    painter.drawPolygon(area);
+    painter.restore();
 }
 
 }  // namespace lockstep::ui

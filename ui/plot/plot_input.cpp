@@ -10,6 +10,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QMouseEvent>
+#include <QPicture>
 #include <QSaveFile>
 #include <QSvgGenerator>
 #include <QWhatsThis>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr double kNotch = 0.8;           // what is seen after a notch of the wheel, as a part of before
 constexpr double kKeyPan = 60;           // pixels
+constexpr double kClick = 3;             // pixels that the mouse may move in it; of more the canvas makes a band
 constexpr int kLongestReadoutName = 40;  // letters, in the readout
 constexpr int kLegendInside = 4;         // curves whose names fit into the plot
 constexpr int kLegendColumn = 200;       // pixels
@@ -48,7 +50,12 @@ bool PlotView::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
         case QEvent::KeyPress: return key(static_cast<QKeyEvent*>(event)->key());
-        case QEvent::MouseButtonDblClick: fit(); return true;
+        case QEvent::MouseButtonDblClick: {
+            const auto key = m_picks ? keyAt(static_cast<QMouseEvent*>(event)->position()) : std::nullopt;
+            if (key) emit opened(*key);
+            else fit();
+            return true;
+        }
         case QEvent::MouseButtonPress:
         case QEvent::MouseMove:
         case QEvent::MouseButtonRelease: return mouse(event);
@@ -56,6 +63,7 @@ bool PlotView::eventFilter(QObject* watched, QEvent* event) {
             m_pointerY.reset();
             setCrosshair(std::nullopt);
             emit hovered(std::nullopt);
+            point(std::nullopt);
             return false;
         case QEvent::Resize: QMetaObject::invokeMethod(this, &PlotView::refresh, Qt::QueuedConnection); return false;
         default: return false;
@@ -72,6 +80,10 @@ bool PlotView::mouse(QEvent* event) {
         m_panFrom.reset();
         return true;
     }
+    if (event->type() == QEvent::MouseButtonPress) m_pressed = mouse->position();
+    const bool isClick = event->type() == QEvent::MouseButtonRelease && mouse->button() == Qt::LeftButton &&
+                         (mouse->position() - m_pressed).manhattanLength() <= kClick;
+    if (isClick) pick(mouse->position());
     if (event->type() != QEvent::MouseMove) return mouse->button() == Qt::RightButton;
     if (m_panFrom) {
         const QPointF by = mouse->position() - *m_panFrom;
@@ -84,6 +96,7 @@ bool PlotView::mouse(QEvent* event) {
     const auto x = inside ? std::optional(m_plot->xAxis->pixelToCoord(mouse->position().x())) : std::nullopt;
     setCrosshair(x);
     emit hovered(x);
+    point(inside ? std::optional(mouse->position()) : std::nullopt);
     return false;
 }
 
@@ -102,7 +115,13 @@ void PlotView::setCrosshair(std::optional<double> x) {
 
 // Of many curves the readout tells those next to the pointer.
 QString PlotView::readoutText(double x, std::size_t rows) {
-    QStringList lines{"<b>" + axisText(x) + "</b>"};
+    const bool isLog = m_model.axis() == PlotAxis::Log;
+    QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, x)) : axisText(m_model.axis(), x)) + "</b>"};
+    for (const PlotSeries& line : m_highlights->raised()) {
+        const auto on = m_model.onLine(line, x);
+        if (on && line.color < 0 && !line.dashed)  // the others have a line of their own
+            lines << QString("%1 <b>%2</b>").arg(line.name.left(kLongestReadoutName).toHtmlEscaped(), valueText(on->y));
+    }
     auto readings = m_model.readings(x);
     const std::size_t all = readings.size();
     if (all > rows)
@@ -192,7 +211,7 @@ void PlotView::withLegend(Work&& work) {
     title->setTextColor(currentTheme().text);
     m_plot->plotLayout()->insertRow(0);
     m_plot->plotLayout()->addElement(0, 0, title);
-    legend->setVisible(true);
+    legend->setVisible(legend->itemCount() > 0);
     legend->setBrush(currentTheme().surface);
     legend->setBorderPen(many ? QPen(Qt::NoPen) : QPen(currentTheme().border, 1));
     legend->setTextColor(currentTheme().text);
@@ -213,6 +232,23 @@ void PlotView::withLegend(Work&& work) {
     m_plot->plotLayout()->remove(title);
     m_plot->plotLayout()->simplify();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+// As vectors where the painter's device has them: a picture that is recorded and played again. What follows the pointer
+// is no part of it.
+void PlotView::paintInto(QPainter& painter, const QRectF& area) {
+    const QSize size = area.size().toSize();
+    QPicture recorded;
+    m_plot->layer("overlay")->setVisible(false);
+    withLegend([&](QSize) {
+        QCPPainter recorder;
+        recorder.begin(&recorded);
+        recorder.setMode(QCPPainter::pmVectorized);
+        m_plot->toPainter(&recorder, size.width(), size.height());
+        recorder.end();
+    });
+    m_plot->layer("overlay")->setVisible(true);
+    painter.drawPicture(area.topLeft(), recorded);
 }
 
 QPixmap PlotView::pixmap(double scale) {

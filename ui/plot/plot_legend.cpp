@@ -16,6 +16,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr std::size_t kInRow = 3;  // more stand in a column
+constexpr float kFaint = 0.4f;     // of a curve's colour, where it stands behind another
 constexpr int kColumnWidth = 230, kLongestName = 160, kLeastName = 24, kPadding = 5;
 
 }  // namespace
@@ -77,7 +78,8 @@ protected:
             painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
         }
         const QRect inside = rect().adjusted(kPadding, 0, -kPadding, 0);
-        const QColor color = isChecked() ? seriesColor(m_series.color, theme) : theme.border;
+        QColor color = isChecked() ? seriesColor(m_series.color, theme) : theme.border;
+        if (m_series.faint) color.setAlphaF(kFaint);
         paintSample(painter, QRect(inside.left(), 0, kSampleWidth, height()), m_series.marker, color, m_series.dashed);
         QFont name = font();
         name.setStrikeOut(!isChecked());

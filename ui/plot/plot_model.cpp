@@ -19,6 +19,7 @@ constexpr double kDecades = 1e-4;                // what a logarithmic axis show
 constexpr std::size_t kMarkers = 9;              // along a curve of many points
 constexpr std::size_t kFewPoints = 60;           // all of them are marked
 constexpr std::size_t kSmoothedAtOnce = 50'000;  // points of a curve in one drawing: a millisecond or less
+constexpr std::size_t kLeftOut = 20;             // one of so many lines behind does not count for what is shown
 constexpr double kFarBelow = 1e-30;              // on a logarithmic axis, for a band that reaches zero
 
 PlotRange widened(PlotRange range, bool log) {
@@ -31,6 +32,8 @@ PlotRange widened(PlotRange range, bool log) {
     return {range.low - kAir * size, range.high + kAir * size};
 }
 
+const Curve& measuredOf(const PlotSeries& series) { return series.measured ? *series.measured : *series.curve; }
+
 void keepPositive(std::vector<Curve::Point>& points) {
     std::erase_if(points, [](const Curve::Point& point) { return point.y <= 0; });
 }
@@ -39,6 +42,10 @@ std::optional<double> deviationAt(const PlotSeries& series, std::size_t i) {
     if (!series.band || i >= series.band->high->size()) return std::nullopt;
     return (series.band->high->value(i) - series.band->low->value(i)) / 2;
 }
+
+QByteArray csvNumber(double value) { return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray(); }
+
+QByteArray quotedName(const PlotSeries& series) { return '"' + series.name.toUtf8().replace('"', "\"\"") + '"'; }
 
 std::vector<Curve::Point> marked(const std::vector<Curve::Point>& line) {
     if (line.size() <= kFewPoints) return line;
@@ -64,17 +71,22 @@ bool PlotModel::empty() const {
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (!hidden(i) && !m_series[i].curve->empty()) return false;
     }
-    return true;
+    return std::ranges::all_of(m_behind, [](const PlotSeries& line) { return line.curve->empty(); });
 }
 
-double PlotModel::scaleOf(std::size_t index) const {
-    const double perEpoch = m_series[index].stepsPerEpoch;
-    return m_axis == PlotAxis::Epoch && perEpoch > 0 ? perEpoch : 1;
+CurveAxis PlotModel::curveAxis() const {
+    if (m_axis == PlotAxis::DeviceTime) return CurveAxis::DeviceSeconds;
+    return m_axis == PlotAxis::Time ? CurveAxis::Seconds : CurveAxis::Step;
 }
 
-double PlotModel::along(PlotMoment moment) const {
-    if (m_axis == PlotAxis::Time) return moment.seconds;
-    return m_series.empty() ? moment.step : moment.step / scaleOf(0);
+double PlotModel::scaleOf(const PlotSeries& series) const {
+    if (m_axis == PlotAxis::Samples && series.samplesPerStep > 0) return 1 / series.samplesPerStep;
+    return m_axis == PlotAxis::Epoch && series.stepsPerEpoch > 0 ? series.stepsPerEpoch : 1;
+}
+
+double PlotModel::along(const PlotMoment& moment) const {
+    if (curveAxis() != CurveAxis::Step) return moment.seconds;
+    return m_series.empty() ? moment.step : moment.step / scaleOf(m_series.front());
 }
 
 const Curve& PlotModel::lineOf(std::size_t index, std::size_t points) {
@@ -91,31 +103,51 @@ bool PlotModel::smoothing() const {
 
 PlotRange PlotModel::fitX() const {
     PlotRange all{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
-    for (std::size_t i = 0; i < m_series.size(); ++i) {
-        const Curve& curve = *m_series[i].curve;
-        if (hidden(i) || curve.empty()) continue;
-        all.low = std::min(all.low, curve.x(curveAxis(), 0) / scaleOf(i));
-        all.high = std::max(all.high, curve.x(curveAxis(), curve.size() - 1) / scaleOf(i));
-    }
+    const auto take = [&](const PlotSeries& series) {
+        const Curve& curve = *series.curve;
+        if (curve.empty()) return;
+        all.low = std::min(all.low, curve.x(curveAxis(), 0) / scaleOf(series));
+        all.high = std::max(all.high, curve.x(curveAxis(), curve.size() - 1) / scaleOf(series));
+    };
+    for (std::size_t i = 0; i < m_series.size(); ++i)
+        if (!hidden(i)) take(m_series[i]);
+    std::ranges::for_each(m_behind, take);
     if (all.low > all.high) return {0, 1};
-    if (m_axis != PlotAxis::Step) all.low = std::min(0.0, all.low);
+    if (m_axis == PlotAxis::Epoch || m_axis == PlotAxis::Time) all.low = std::min(0.0, all.low);
     return all.size() > 0 ? all : PlotRange{all.low - 0.5, all.high + 0.5};
 }
 
 PlotRange PlotModel::fitY(PlotRange x) {
-    PlotRange all{1, 0};
+    PlotRange all = fitBehind(x);
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (hidden(i)) continue;
+        const double scale = scaleOf(m_series[i]);
         const auto take = [&](const Curve& curve) {
-            const auto [low, high] = curve.extremes(curveAxis(), x.low * scaleOf(i), x.high * scaleOf(i));
+            const auto [low, high] = curve.extremes(curveAxis(), x.low * scale, x.high * scale);
             if (low > high || (m_log && high <= 0)) return;
             all =
                 all.low > all.high ? PlotRange{low, high} : PlotRange{std::min(all.low, low), std::max(all.high, high)};
         };
-        take(*m_series[i].curve);
+        take(measuredOf(m_series[i]));
         if (m_series[i].band) take(*m_series[i].band->low), take(*m_series[i].band->high);
     }
     return all.low > all.high ? PlotRange{m_log ? 0.1 : 0.0, 1} : widened(all, m_log);
+}
+
+// The ends of the twentieth that reaches farthest do not count: a few that have diverged would flatten all others.
+PlotRange PlotModel::fitBehind(PlotRange x) const {
+    std::vector<double> lows, highs;
+    for (const PlotSeries& line : m_behind) {
+        const double scale = scaleOf(line);
+        const auto [low, high] = measuredOf(line).extremes(curveAxis(), x.low * scale, x.high * scale);
+        if (low > high || (m_log && high <= 0)) continue;
+        lows.push_back(low), highs.push_back(high);
+    }
+    if (lows.empty()) return {1, 0};
+    const std::size_t rest = lows.size() / kLeftOut;
+    std::ranges::sort(lows);
+    std::ranges::sort(highs);
+    return {lows[rest], std::max(lows[rest], highs[highs.size() - 1 - rest])};
 }
 
 PlotRange PlotModel::zoomed(PlotRange range, double center, double factor, bool log) {
@@ -123,9 +155,9 @@ PlotRange PlotModel::zoomed(PlotRange range, double center, double factor, bool 
     return {center * std::pow(range.low / center, factor), center * std::pow(range.high / center, factor)};
 }
 
-std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, std::size_t index, PlotRange x, int columns) const {
-    const double scale = scaleOf(index);
-    auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns);
+std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, double scale, PlotRange x, int columns,
+                                             Sharpness sharpness) const {
+    auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns, sharpness);
     for (auto& point : points) point.x /= scale;
     if (m_log) keepPositive(points);
     return points;
@@ -140,7 +172,7 @@ PlotModel::Drawn PlotModel::key(std::size_t index, PlotRange x, int columns) con
             x.low,
             x.high,
             smoothed ? m_smoothing : 0,
-            series.stepsPerEpoch,
+            scaleOf(series),
             columns,
             m_axis,
             m_log,
@@ -153,28 +185,58 @@ bool PlotModel::changed(std::size_t index, PlotRange x, int columns) const {
     return !now.complete || !(now == m_state[index].drawn);
 }
 
-PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns) {
+PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns, Sharpness sharpness) {
     Drawing out;
     if (!hidden(index)) {
-        out.line = sampled(lineOf(index, kSmoothedAtOnce), index, x, columns);
-        if (isSmoothed(index)) out.ghost = sampled(*m_series[index].curve, index, x, columns);
-        out.markers = marked(out.line);
-        drawBand(out, index, x, columns);
+        const PlotSeries& series = m_series[index];
+        const double scale = scaleOf(series);
+        const Curve& line = isSmoothed(index) ? lineOf(index, kSmoothedAtOnce) : measuredOf(series);
+        out.line = sampled(line, scale, x, columns, sharpness);
+        if (isSmoothed(index)) out.ghost = sampled(measuredOf(series), scale, x, columns, sharpness);
+        if (sharpness == Sharpness::Full && !series.faint) out.markers = marked(out.line);
+        drawBand(out, index, x, columns, sharpness);
+        const auto end = series.endsOpen ? endOf(series) : std::nullopt;
+        if (end && end->x >= x.low && end->x <= x.high) out.end = {*end};
     }
     m_state[index].drawn = key(index, x, columns);
     return out;
 }
 
-void PlotModel::drawBand(Drawing& out, std::size_t index, PlotRange x, int columns) const {
+void PlotModel::drawBand(Drawing& out, std::size_t index, PlotRange x, int columns, Sharpness sharpness) const {
     if (!m_series[index].band) return;
-    const double scale = scaleOf(index);
-    const auto edge = [&](const Curve& curve) {
-        auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns);
+    const double scale = scaleOf(m_series[index]);
+    const auto edge = [&](const Curve& curve, Curve::Edge which) {
+        auto points = curve.sampleEdge(which, curveAxis(), x.low * scale, x.high * scale, columns,
+                                       std::min(sharpness, Sharpness::Band));
         for (auto& point : points) point = {point.x / scale, m_log ? std::max(point.y, kFarBelow) : point.y};
         return points;
     };
-    out.low = edge(*m_series[index].band->low);
-    out.high = edge(*m_series[index].band->high);
+    out.low = edge(*m_series[index].band->low, Curve::Edge::Lower);
+    out.high = edge(*m_series[index].band->high, Curve::Edge::Upper);
+}
+
+std::vector<Curve::Point> PlotModel::drawLine(const PlotSeries& line, PlotRange x, int columns) const {
+    return sampled(measuredOf(line), scaleOf(line), x, columns, Sharpness::Band);
+}
+
+std::optional<Curve::Point> PlotModel::endOf(const PlotSeries& line) const {
+    const Curve& curve = *line.curve;
+    std::size_t end = curve.size();
+    while (end > 0 && !std::isfinite(curve.value(end - 1))) --end;
+    if (end == 0 || (m_log && curve.value(end - 1) <= 0)) return std::nullopt;
+    return Curve::Point{curve.x(curveAxis(), end - 1) / scaleOf(line), curve.value(end - 1)};
+}
+
+std::optional<Curve::Point> PlotModel::onLine(const PlotSeries& line, double x) const {
+    const Curve& curve = *line.curve;
+    if (curve.empty()) return std::nullopt;
+    const double scale = scaleOf(line), along = x * scale;
+    const auto pointAt = [&](std::size_t i) { return Curve::Point{curve.x(curveAxis(), i) / scale, curve.value(i)}; };
+    const std::size_t before = curve.at(curveAxis(), along);
+    if (before == curve.size()) return pointAt(0);
+    if (before + 1 == curve.size()) return pointAt(before);
+    const Curve::Point from = pointAt(before), to = pointAt(before + 1);
+    return Curve::Point{x, std::lerp(from.y, to.y, (x - from.x) / (to.x - from.x))};
 }
 
 std::vector<PlotModel::Reading> PlotModel::readings(double x) {
@@ -182,9 +244,10 @@ std::vector<PlotModel::Reading> PlotModel::readings(double x) {
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (hidden(i)) continue;
         const Curve& line = lineOf(i, 0);
-        const std::size_t at = line.at(curveAxis(), x * scaleOf(i));
+        const double scale = scaleOf(m_series[i]);
+        const std::size_t at = line.at(curveAxis(), x * scale);
         if (at == line.size() || !std::isfinite(line.value(at))) continue;
-        out.push_back({i, line.x(curveAxis(), at) / scaleOf(i), line.value(at), m_series[i].curve->value(at)});
+        out.push_back({i, line.x(curveAxis(), at) / scale, line.value(at), m_series[i].curve->value(at)});
         out.back().deviation = deviationAt(m_series[i], at);
     }
     return out;
@@ -209,18 +272,32 @@ std::optional<PlotModel::Newest> PlotModel::last(std::size_t index) const {
     return std::nullopt;
 }
 
+// A step and a time mean nothing there.
+QByteArray PlotModel::csvOfLog(PlotRange x) const {
+    QByteArray out = "series,x,value\n";
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (hidden(i)) continue;
+        const Curve& curve = *m_series[i].curve;
+        const auto [begin, end] = curve.within(CurveAxis::Step, x.low, x.high);
+        for (std::size_t at = begin; at < end; ++at)
+            out += quotedName(m_series[i]) + ',' + csvNumber(std::pow(10, curve.x(CurveAxis::Step, at))) + ',' +
+                   csvNumber(curve.value(at)) + '\n';
+    }
+    return out;
+}
+
 QByteArray PlotModel::csv(PlotRange x) {
-    const auto number = [](double value) {
-        return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray();
-    };
+    if (m_axis == PlotAxis::Log) return csvOfLog(x);
+    const auto& number = csvNumber;
     const bool bands = std::any_of(m_series.begin(), m_series.end(), [](const auto& series) { return series.band; });
     QByteArray out = bands ? "series,step,seconds,value,smoothed,low,high\n" : "series,step,seconds,value,smoothed\n";
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (hidden(i)) continue;
         const Curve& raw = *m_series[i].curve;
         const Curve& line = lineOf(i, SmoothedCurve::kAll);
-        const QByteArray name = '"' + m_series[i].name.toUtf8().replace('"', "\"\"") + '"';
-        const auto [begin, end] = raw.within(curveAxis(), x.low * scaleOf(i), x.high * scaleOf(i));
+        const QByteArray name = quotedName(m_series[i]);
+        const double scale = scaleOf(m_series[i]);
+        const auto [begin, end] = raw.within(curveAxis(), x.low * scale, x.high * scale);
         for (std::size_t at = begin; at < end; ++at) {
             out += name + ',' + number(raw.x(CurveAxis::Step, at)) + ',' + number(raw.x(CurveAxis::Seconds, at)) + ',' +
                    number(raw.value(at)) + ',' + number(line.value(at));
@@ -237,7 +314,8 @@ QString PlotModel::summary(const std::function<QString(double)>& format) const {
     QStringList lines;
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         const Curve& curve = *m_series[i].curve;
-        const auto [low, high] = curve.extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
+        constexpr double kFar = std::numeric_limits<double>::max();
+        const auto [low, high] = curve.extremes(CurveAxis::Step, -kFar, kFar);
         if (hidden(i) || low > high) continue;
         lines << PlotModelText::tr("%1: %2 points, from %3 to %4, lowest %5, highest %6")
                      .arg(m_series[i].name)

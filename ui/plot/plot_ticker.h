@@ -64,4 +64,41 @@ private:
     KeepsTick m_keeps;
 };
 
+// Of an axis whose numbers are decimal logarithms: at powers of `base`, as many as there is room for, or where fewer
+// than two of them are seen at 1, 2 and 5 times powers of ten.
+class LogTicker : public QCPAxisTicker {
+public:
+    LogTicker(double base, std::function<QString(double)> words) : m_base(base), m_words(std::move(words)) {}
+
+protected:
+    double getTickStep(const QCPRange&) override { return 1; }
+    int getSubTickCount(double) override { return 0; }
+
+    QVector<double> createTickVector(double, const QCPRange& range) override {
+        const double unit = std::log10(m_base), powers = range.size() / unit;
+        if (powers < 2) return leads(range);
+        const double step = unit * std::max(1.0, std::ceil(powers / kMost));
+        QVector<double> ticks;
+        for (double tick = std::ceil(range.lower / step) * step; tick <= range.upper; tick += step) ticks << tick;
+        return ticks;
+    }
+
+    QVector<QString> createLabelVector(const QVector<double>& ticks, const QLocale&, QChar, int) override {
+        return wordsOfEach([this](double tick) { return m_words(std::pow(10, tick)); })(ticks);
+    }
+
+private:
+    static constexpr double kMost = 10;
+
+    static QVector<double> leads(const QCPRange& range) {
+        QVector<double> ticks;
+        for (double decade = std::floor(range.lower); decade <= range.upper; ++decade)
+            for (const double lead : {1.0, 2.0, 5.0}) ticks << decade + std::log10(lead);
+        return ticks;
+    }
+
+    double m_base;
+    std::function<QString(double)> m_words;
+};
+
 }  // namespace lockstep::ui

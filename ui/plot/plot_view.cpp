@@ -3,6 +3,7 @@
 #include <qcustomplot.h>
 
 #include <QAction>
+#include <QElapsedTimer>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ui/plot/plot_backdrop.h"
 #include "ui/plot/plot_legend.h"
 #include "ui/plot/plot_ticker.h"
 #include "ui/plot/run_text.h"
@@ -23,6 +25,8 @@ namespace {
 constexpr int kSmallestBand = 6;            // a rubber band below this is a click
 constexpr int kWordsMilliseconds = 250;     // between two readings of the newest values by a person
 constexpr int kSmoothingMilliseconds = 15;  // between the parts of a long curve's smoothing
+constexpr int kRestMilliseconds = 50;       // after which somebody has done with zooming and moving
+constexpr std::size_t kFewCurves = 12;      // whose lines may have as many points as there are columns, to be smooth
 constexpr double kAirAlongX = 0.01;         // of what there is, at either end
 constexpr double kAboveBounds = 0.04;       // of their size: a line along the bound is seen whole
 
@@ -34,7 +38,7 @@ PlotRange withAir(PlotRange x) { return {x.low - kAirAlongX * x.size(), x.high +
 
 bool looksTheSame(const PlotSeries& a, const PlotSeries& b) {
     return a.name == b.name && a.color == b.color && a.marker == b.marker && a.dashed == b.dashed &&
-           a.band.has_value() == b.band.has_value();
+           a.faint == b.faint && a.band.has_value() == b.band.has_value() && a.endsOpen == b.endsOpen;
 }
 
 }  // namespace
@@ -51,7 +55,11 @@ PlotView::PlotView(Look look, QWidget* parent) : QWidget(parent), m_look(std::mo
     buildActions();
     buildHead();
     m_body->addWidget(m_plot, 1);
-    for (QTimer* timer : {&m_wordsLater, &m_drawSoon}) timer->setSingleShot(true);
+    for (QTimer* timer : {&m_wordsLater, &m_drawSoon, &m_detailLater}) timer->setSingleShot(true);
+    connect(&m_detailLater, &QTimer::timeout, this, [this] {
+        setMoving(false);
+        emit rested();
+    });
     connect(&m_wordsLater, &QTimer::timeout, this, [this] {
         if (m_wordsDue) updateWords();
     });
@@ -100,8 +108,13 @@ void PlotView::buildPlot() {
     m_plot->installEventFilter(this);
     m_plot->setAccessibleName(m_look.title);
     connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, &PlotView::showBand);
+    m_backdrop = new PlotBackdrop(*m_plot, m_model);
     m_dense = new DenseCurves(*m_plot);
+    connect(m_plot, &QCustomPlot::afterReplot, this, [this] {
+        if (m_isFull) m_fullMilliseconds = m_preparing + m_plot->replotTime();
+    });
     m_lines.emplace(*m_plot);
+    m_highlights.emplace(*m_plot);
     m_crosshair = new QCPItemStraightLine(m_plot);
     m_crosshair->setLayer("overlay");
     m_crosshair->setVisible(false);
@@ -145,6 +158,7 @@ void PlotView::buildGraphs() {
     colourGraphs();
     m_graphsAreNew = true;
     m_legend->setSeries(m_model.series());
+    m_legend->setVisible(m_isLegendShown && !m_model.series().empty());
     QHBoxLayout* place = m_legend->isColumn() ? m_body : m_head;
     if (place->indexOf(m_legend) < 0) {
         for (QHBoxLayout* each : {m_head, m_body}) each->removeWidget(m_legend);
@@ -190,6 +204,8 @@ void PlotView::applyTheme() {
     m_plot->selectionRect()->setPen(QPen(theme.accent, 1));
     m_crosshair->setPen(QPen(theme.muted, 1, Qt::DashLine));
     m_lines->colour(theme);
+    m_highlights->colour(theme);
+    m_backdrop->forget();
     QPalette words = palette();
     words.setColor(QPalette::Window, theme.raised);
     m_readout->setPalette(words);
@@ -215,9 +231,24 @@ QString PlotView::valueText(double value, std::optional<double> deviation) const
     return deviation ? text + " ± " + valueText(*deviation) : text;
 }
 
-QString PlotView::axisText(double x) const {
-    if (m_model.axis() == PlotAxis::Step) return tr("step %1").arg(runCount(x));
-    return m_model.axis() == PlotAxis::Epoch ? tr("epoch %1").arg(runNumber(x, 4)) : runDuration(x);
+QString PlotView::axisText(PlotAxis axis, double x) {
+    switch (axis) {
+        case PlotAxis::Step: return tr("step %1").arg(runCount(x));
+        case PlotAxis::Epoch: return tr("epoch %1").arg(runNumber(x, 4));
+        case PlotAxis::Samples: return tr("%1 samples").arg(runCount(x));
+        case PlotAxis::DeviceTime: return tr("%1 of all devices").arg(runDuration(x));
+        case PlotAxis::Time:
+        case PlotAxis::Log: break;
+    }
+    return runDuration(x);
+}
+
+QString PlotView::summary() const {
+    QStringList all{m_model.summary([this](double value) { return valueText(value); })};
+    for (const PlotMoment& each : m_lines->moments()) {
+        if (!each.name.isEmpty()) all << each.name;
+    }
+    return all.join("; ");
 }
 
 void PlotView::applyTickers() {
@@ -227,9 +258,13 @@ void PlotView::applyTickers() {
     else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words, keeps));
     m_plot->yAxis->setScaleType(m_model.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     m_plot->yAxis->ticker()->setTickCount(4);
-    if (m_model.axis() == PlotAxis::Time) {
+    const PlotAxis axis = m_model.axis();
+    if (axis == PlotAxis::Log) {
+        m_plot->xAxis->setTicker(QSharedPointer<LogTicker>::create(m_look.base, m_look.alongTick));
+        m_plot->xAxis->setNumberFormat("g");  // "1e-6" as it is
+    } else if (axis == PlotAxis::Time || axis == PlotAxis::DeviceTime) {
         m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerTime>>::create(wordsOfEach(&runDuration)));
-    } else if (m_model.axis() == PlotAxis::Step) {
+    } else if (axis == PlotAxis::Step || axis == PlotAxis::Samples) {
         m_plot->xAxis->setTicker(
             QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(&runCount), &isWholeTick));
     } else {
@@ -262,16 +297,39 @@ void PlotView::fit() { showPart(std::nullopt, std::nullopt); }
 void PlotView::showPart(std::optional<PlotRange> x, std::optional<PlotRange> y) {
     m_partX = x;
     m_partY = y;
+    setMoving(true);
+    m_detailLater.start(kRestMilliseconds);
+}
+
+void PlotView::setMoving(bool isMoving) {
+    m_isMoving = isMoving;
+    m_backdrop->setMoving(isMoving);
     refresh();
 }
 
+// Of a logarithmic axis also what it spans, and where lines have names.
+PlotRange PlotView::everythingAlong() const {
+    PlotRange all = m_model.fitX();
+    if (m_model.axis() != PlotAxis::Log) return all;
+    const auto take = [&](double x) { all = {std::min(all.low, x), std::max(all.high, x)}; };
+    if (m_model.empty() && m_look.span) all = *m_look.span;
+    if (m_look.span) take(m_look.span->low), take(m_look.span->high);
+    for (const PlotMoment& each : m_lines->moments()) {
+        if (!each.name.isEmpty()) take(m_model.along(each));
+    }
+    return all;
+}
+
+PlotRange PlotView::shownX() const { return rangeOf(m_plot->xAxis->range()); }
+
 bool PlotView::applyRanges() {
-    const PlotRange x = m_partX.value_or(withAir(m_model.fitX()));
+    const PlotRange x = m_partX.value_or(withAir(everythingAlong()));
     PlotRange y = m_partY.value_or(m_model.fitY(x));
     if (m_look.bounds && !m_partY) {
         y.low = std::max(y.low, m_look.bounds->low);
         y.high = std::min(y.high, m_look.bounds->high + kAboveBounds * m_look.bounds->size());
     }
+    if (m_look.fromZero && !m_partY && !m_model.log()) y = {0, (1 + kAboveBounds) * y.high};
     if (rangeOf(x) == m_plot->xAxis->range() && rangeOf(y) == m_plot->yAxis->range()) return false;
     m_plot->xAxis->setRange(rangeOf(x));
     m_plot->yAxis->setRange(rangeOf(y));
@@ -281,7 +339,12 @@ bool PlotView::applyRanges() {
 // A hidden page costs nothing; it is drawn when it is shown.
 void PlotView::refresh() {
     if (!isVisible()) return;
+    QElapsedTimer clock;
+    clock.start();
+    m_isFull = !isCoarse();
     const bool moved = applyRanges(), grown = drawGraphs(), marked = m_lines->place(m_model);
+    if (moved) m_highlights->place(m_model);
+    if (m_isFull && grown) m_preparing = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
     const bool empty = m_model.empty();
     m_empty->setVisible(empty);
     if (empty) {
@@ -289,7 +352,8 @@ void PlotView::refresh() {
         m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
     }
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) axis->setTickLabels(!empty);
-    if (moved || grown || marked) m_plot->replot(QCustomPlot::rpQueuedReplot);
+    const bool isUnfinished = !m_isMoving && m_backdrop->isStretched();
+    if (moved || grown || marked || isUnfinished) m_plot->replot(QCustomPlot::rpQueuedReplot);
     if (m_model.smoothing()) m_drawSoon.start(kSmoothingMilliseconds);
     if (m_wordsLater.isActive()) m_wordsDue = true;
     else updateWords();
@@ -297,11 +361,15 @@ void PlotView::refresh() {
 
 bool PlotView::drawGraphs() {
     const PlotRange x = rangeOf(m_plot->xAxis->range());
-    const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * devicePixelRatioF()));
+    const Sharpness sharpness = isCoarse() ? Sharpness::Coarse : Sharpness::Full;
+    const double ratio = devicePixelRatioF() * (isCoarse() ? 0.5 : 1);
+    const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * ratio));
+    const std::size_t inAll = static_cast<std::size_t>(columns) * kFewCurves;
+    const std::size_t smooth = isCoarse() ? 0 : inAll / std::max(m_graphs.size(), kFewCurves);
     bool any = m_graphsAreNew;
     for (std::size_t i = 0; i < m_graphs.size(); ++i) {
         if (!m_graphsAreNew && !m_model.changed(i, x, columns)) continue;
-        m_graphs[i].fill(m_model.draw(i, x, columns), columns);
+        m_graphs[i].fill(m_model.draw(i, x, columns, sharpness), smooth);
         any = true;
     }
     m_graphsAreNew = false;
@@ -323,7 +391,7 @@ void PlotView::updateWords() {
 void PlotView::showBand(QRect drawn) {
     const QRect band = drawn.normalized();
     const bool wide = band.width() >= kSmallestBand, high = band.height() >= kSmallestBand;
-    if (!wide && !high) return;
+    if (!wide && !high) return pick(drawn.center());
     const PlotRange x{m_plot->xAxis->pixelToCoord(band.left()), m_plot->xAxis->pixelToCoord(band.right())};
     const PlotRange y{m_plot->yAxis->pixelToCoord(band.bottom()), m_plot->yAxis->pixelToCoord(band.top())};
     showPart(wide ? std::optional(x) : m_partX, high ? std::optional(y) : m_partY);

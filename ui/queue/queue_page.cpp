@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "ui/history/command_text.h"
 #include "ui/queue/queue_order.h"
 #include "ui/queue/queue_table.h"
 #include "ui/queue/queue_text.h"
@@ -66,6 +67,7 @@ QueuePage::QueuePage(HistoryService* history, QueueFeed* queue, Explain explain,
     m_stall.setInterval(kStallMilliseconds);
     m_noticeOver.setInterval(kQueueNoticeMilliseconds);
     connectAll();
+    if (history->refusal()) m_unreadable = m_explain(*history->refusal());
     enableActions();
     showState();
 }
@@ -91,6 +93,8 @@ void QueuePage::connectAll() {
     connect(m_sweeps, &SweepList::extensionWanted, this, &QueuePage::askForCells);
     connect(m_sweeps, &SweepList::trialWanted, this, &QueuePage::openRequested);
     connect(m_sweeps, &SweepList::trialsWanted, this, &QueuePage::trialsRequested);
+    connect(m_sweeps, &SweepList::compareWanted, this, &QueuePage::compareRequested);
+    connect(m_sweeps, &SweepList::reportWanted, this, &QueuePage::reportRequested);
     connect(m_sweeps, &SweepList::cardsChanged, this, [this] { orderTabs(*this); });
     connect(m_empty, &EmptyView::chosen, this, &Page::commandWanted);
     connect(&m_stall, &QTimer::timeout, this, [this] {
@@ -172,6 +176,7 @@ void QueuePage::change(const QueueSteps& steps) {
 
 void QueuePage::changed(const QueueSteps& steps, const std::optional<Problem>& problem) {
     m_latest = steps;
+    m_written.clear();
     if (!problem && std::exchange(m_isStalled, false)) m_stall.start();  // what starts trials comes by any change
     m_stallCard->setVisible(m_isStalled);
     if (problem) return showNotice(m_explain(*problem).inOneLine(), true);
@@ -180,6 +185,11 @@ void QueuePage::changed(const QueueSteps& steps, const std::optional<Problem>& p
     showNotice(steps.size() == 1 ? tr("Done. The same in a terminal: %1").arg(first)
                                  : tr("Done. The same in a terminal: %1, and %2 more").arg(first).arg(steps.size() - 1),
                false);
+}
+
+void QueuePage::showWritten(const QString& file, const QStringList& command) {
+    m_written = commandLine(command);
+    showNotice(tr("Written to %1. The same in a terminal: %2").arg(file, m_written), false);
 }
 
 void QueuePage::showNotice(const QString& text, bool isProblem) {

@@ -37,16 +37,18 @@ public:
     QueuePage(HistoryService* history, QueueFeed* queue, Explain explain, QWidget* parent = nullptr);
     ~QueuePage() override;
 
-    QString id() const override { return "queue"; }
-    QString title() const override { return tr("&Queue"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     void save(QSettings& settings) const override;
     void restore(const QSettings& settings) override;
 
+    void showWritten(const QString& file, const QStringList& command);  // of `lockstep`, which wrote it
+
 signals:
     void openRequested(qint64 trial);
     void trialsRequested(qint64 sweep);
+    void compareRequested(qint64 sweep);
+    void reportRequested(qint64 sweep);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -81,9 +83,11 @@ private:
     void openChosen();
     void copyCommand();
     void askForCells(qint64 sweep, qint64 cells);
+    void askForOther();
 
     struct Actions {
-        QAction *open, *hold, *release, *up, *down, *first, *last, *raise, *lower, *cancel, *command, *start, *ended;
+        QAction *open, *hold, *release, *up, *down, *first, *last, *raise, *lower, *after, *notAfter, *cancel, *command,
+            *start, *ended;
     };
 
     const Explain m_explain;
@@ -93,6 +97,7 @@ private:
     std::shared_ptr<const QueueSnapshot> m_snapshot;  // null: not read yet
     std::optional<Explanation> m_unreadable;
     QueueSteps m_latest;  // what was asked for last: its command is copied
+    QString m_written;    // the command that wrote a file since; empty: none
     QTimer m_stall, m_noticeOver;
     bool m_isStalled = false;  // for longer than a start takes
     Actions m_actions{};

@@ -9,6 +9,7 @@
 #include "ui/queue/queue_order.h"
 #include "ui/queue/queue_page.h"
 #include "ui/queue/queue_table.h"
+#include "ui/queue/queue_text.h"
 #include "ui/queue/sweep_list.h"
 #include "ui/style/action_bar.h"
 
@@ -46,6 +47,13 @@ void QueuePage::makeActions() {
                                QKeySequence("Ctrl+Shift+H"),
                                [this] { change(heldOf(m_model.rows(), m_table->chosen(), false)); });
     makeMoves();
+    a.after = addQueueAction("after", tr("After…"), tr("Run after another trial…"),
+                             tr("Start the trials once another one has ended"), QKeySequence("Alt+A"),
+                             [this] { askForOther(); });
+    a.notAfter =
+        addQueueAction("not-after", tr("Not after"), tr("Wait for no other trial"),
+                       tr("Let the trials take their turn, whatever becomes of the one they were to come after"), {},
+                       [this] { change(afterOf(m_model.rows(), m_table->chosen(), 0)); });
     a.cancel = addQueueAction("cancel", tr("Cancel"), tr("Cancel the trials"),
                               tr("Take them out: what waits is cancelled, what runs stops with a checkpoint"),
                               QKeySequence::Delete, [this] { change(cancelledOf(m_model.rows(), m_table->chosen())); });
@@ -87,8 +95,8 @@ void QueuePage::makeMoves() {
 
 QList<QAction*> QueuePage::commands() const {
     const auto& a = m_actions;
-    return {a.open,  a.hold,  a.release, a.first,   a.up,    a.down, a.last,
-            a.raise, a.lower, a.cancel,  a.command, a.start, a.ended};
+    return {a.open,  a.hold,  a.release,  a.first,  a.up,      a.down,  a.last, a.raise,
+            a.lower, a.after, a.notAfter, a.cancel, a.command, a.start, a.ended};
 }
 
 void QueuePage::buildBar(QToolBar& bar) {
@@ -100,7 +108,7 @@ void QueuePage::buildBar(QToolBar& bar) {
     bar.addSeparator();
     bar.addActions({a.raise, a.lower});
     bar.addSeparator();
-    bar.addActions({a.cancel, a.command});
+    bar.addActions({a.cancel, a.after, a.command});
     dressActionBar(bar);
 }
 
@@ -116,6 +124,8 @@ void QueuePage::enableActions() {
     a.last->setEnabled(can.last);
     a.raise->setEnabled(can.priority);
     a.lower->setEnabled(can.priority);
+    a.after->setEnabled(can.after);
+    a.notAfter->setEnabled(can.notAfter);
     a.cancel->setEnabled(can.cancel);
     a.start->setEnabled(m_isStalled);
 }
@@ -128,6 +138,8 @@ void QueuePage::showContextMenu(const QPoint& at) {
     menu.addSeparator();
     menu.addActions({a.first, a.up, a.down, a.last, a.raise, a.lower});
     menu.addSeparator();
+    menu.addActions({a.after, a.notAfter});
+    menu.addSeparator();
     menu.addActions({a.cancel, a.command});
     menu.exec(m_table->viewport()->mapToGlobal(at));
 }
@@ -138,9 +150,28 @@ void QueuePage::openChosen() {
 }
 
 void QueuePage::copyCommand() {
-    const QString command = m_latest.empty() ? QStringLiteral("lockstep queue") : commandsOf(m_latest);
+    const QString before = m_latest.empty() ? QStringLiteral("lockstep queue") : commandsOf(m_latest);
+    const QString command = m_written.isEmpty() ? before : m_written;
     QGuiApplication::clipboard()->setText(command);
     showNotice(tr("Copied: %1").arg(command.section('\n', 0, 0)), false);
+}
+
+void QueuePage::askForOther() {
+    const ChosenTrials chosen = m_table->chosen();
+    QStringList names;
+    std::vector<std::int64_t> trials;
+    for (const QueueRow* each : awaitable(m_model.rows(), chosen)) {
+        names << queueTrialText(*each);
+        trials.push_back(each->line.entry.trial);
+    }
+    if (names.isEmpty()) return;
+    const QString title = chosen.size() == 1 ? tr("Run trial %1 after another").arg(*chosen.begin())
+                                             : tr("Run %1 trials after another").arg(chosen.size());
+    bool isMeant = false;
+    const QString name =
+        QInputDialog::getItem(this, title, tr("Start only once this trial has ended:"), names, 0, false, &isMeant);
+    const auto at = names.indexOf(name);
+    if (isMeant && at >= 0) change(afterOf(m_model.rows(), chosen, trials[static_cast<std::size_t>(at)]));
 }
 
 void QueuePage::askForCells(qint64 sweep, qint64 cells) {

@@ -35,10 +35,8 @@ QFrame* noticeCard(const char* name, QLabel*& words, QHBoxLayout*& line) {
     return frame;
 }
 
-}  // namespace
-
 // The first in line is on its way.
-QIcon QueuePage::icon() const {
+QIcon queueIcon() {
     QPainterPath lines({4, 4});
     lines.lineTo(9, 7);
     lines.lineTo(4, 10);
@@ -51,6 +49,10 @@ QIcon QueuePage::icon() const {
     }
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace QueuePage::face() { return {"queue", tr("&Queue"), &queueIcon}; }
 
 QWidget* QueuePage::buildHead() {
     m_count = roleLabel("muted");

@@ -19,6 +19,7 @@ void performOne(const QueueStep& step, QueueService& queue) {
         case Verb::Last: return queue.moveBefore(step.of, 0);
         case Verb::Before: return queue.moveBefore(step.of, step.value);
         case Verb::Priority: return queue.setPriority(step.of, step.value);
+        case Verb::After: return queue.setAfter(step.of, step.value > 0 ? std::optional(step.value) : std::nullopt);
         case Verb::Cancel: return queue.cancel(step.of);
         case Verb::PauseSweep: return queue.pauseSweep(step.of);
         case Verb::ContinueSweep: return queue.goOnWithSweep(step.of);
@@ -38,6 +39,7 @@ QStringList wordsOf(const QueueStep& step) {
         case Verb::Last: return {"queue", "last", of};
         case Verb::Before: return {"queue", "before", of, value};
         case Verb::Priority: return {"queue", "priority", of, value};
+        case Verb::After: return {"queue", "after", of, value};
         case Verb::Cancel: return {"queue", "cancel", of};
         case Verb::PauseSweep: return {"sweeps", of, "--pause"};
         case Verb::ContinueSweep: return {"sweeps", of, "--continue"};

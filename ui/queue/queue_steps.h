@@ -16,6 +16,7 @@ struct QueueStep {
         Last,
         Before,    // value: the other trial
         Priority,  // value
+        After,     // value: the trial that must have ended before; 0: none
         Cancel,
         PauseSweep,
         ContinueSweep,

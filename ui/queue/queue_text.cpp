@@ -4,6 +4,8 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "ui/style/plain_text.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -35,6 +37,15 @@ EmptyState nothingQueued() {
 }
 
 }  // namespace
+
+QString queueTrialText(const QueueRow& row) {
+    const TrialRow& trial = row.line.row;
+    const QString name =
+        trial.title.empty()
+            ? QueueText::tr("%1 on %2, %3").arg(oneLine(trial.model), oneLine(trial.dataset), oneLine(trial.devices))
+            : oneLine(trial.title);
+    return QueueText::tr("%1: %2").arg(trial.id).arg(name);
+}
 
 QString queueStateText(const QueueRow& row) {
     const QueueLine& line = row.line;

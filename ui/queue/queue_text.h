@@ -10,7 +10,8 @@
 namespace lockstep::ui {
 
 // The sentences of the queue.
-QString queueStateText(const QueueRow& row);           // "running, epoch 3 of 10", "held", "after trial 7"
+QString queueTrialText(const QueueRow& row);  // "12: wide nets", by its model and devices where it has no title
+QString queueStateText(const QueueRow& row);  // "running, epoch 3 of 10", "held", "after trial 7"
 std::optional<double> shareDone(const QueueRow& row);  // of one that runs, 0 to 1; empty: it waits
 QString queueCountText(const QueueSnapshot& queue);    // "1 running, 3 waiting, 1 held"; empty: nothing is queued
 

@@ -5,9 +5,10 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
+#include "ui/plot/parts_bar.h"
 #include "ui/queue/rung_picture.h"
-#include "ui/queue/sweep_bar.h"
 #include "ui/queue/sweep_text.h"
 #include "ui/style/elided_label.h"
 #include "ui/style/theme.h"
@@ -47,6 +48,17 @@ QColor groupColor(GroupState state, const Theme& theme) {
     return theme.text;
 }
 
+// What has become of its trials; those to come are what is left of the bar.
+std::vector<PartsBar::Part> partsOf(const SweepResult& sweep) {
+    const std::int64_t made = sweep.finished + sweep.failed + sweep.paused + sweep.running;
+    const auto all = static_cast<double>(std::max<std::int64_t>({sweep.planned, made, 1}));
+    const auto part = [all](std::int64_t count, QColor Theme::*color) {
+        return PartsBar::Part{static_cast<double>(count) / all, color};
+    };
+    return {part(sweep.finished, &Theme::good), part(sweep.failed, &Theme::bad), part(sweep.paused, &Theme::outline),
+            part(sweep.running, &Theme::accent)};
+}
+
 }  // namespace
 
 SweepCard::SweepCard(Explain explain, QWidget* parent)
@@ -59,7 +71,7 @@ SweepCard::SweepCard(Explain explain, QWidget* parent)
       m_cell(wrappedLabel("sweepBestCell", "")),
       m_disk(wrappedLabel("sweepDisk", "muted")),
       m_problem(wrappedLabel("sweepProblem", "problem")),
-      m_bar(new SweepBar),
+      m_bar(new PartsBar),
       m_rungs(new RungPicture) {
     setProperty("card", true);
     setObjectName("sweepCard");
@@ -106,8 +118,16 @@ QHBoxLayout* SweepCard::makeLinks() {
     m_showTrials->setToolTip(tr("Show the trials of this sweep alone, in the table of trials"));
     connect(m_openBest, &QPushButton::clicked, this, [this] { emit trialWanted(m_bestTrial); });
     connect(m_showTrials, &QPushButton::clicked, this, [this] { emit trialsWanted(m_sweep); });
+    m_compare = new QPushButton(tr("Compare"));
+    m_compare->setObjectName("compareSweep");
+    m_compare->setToolTip(tr("See what the settings do, side by side"));
+    connect(m_compare, &QPushButton::clicked, this, [this] { emit compareWanted(m_sweep); });
+    m_report = new QPushButton(tr("Report…"));
+    m_report->setObjectName("reportSweep");
+    m_report->setToolTip(tr("Write its settings, charts, results and how to repeat them on one page for others"));
+    connect(m_report, &QPushButton::clicked, this, [this] { emit reportWanted(m_sweep); });
     auto* links = new QHBoxLayout;
-    for (QPushButton* each : {m_openBest, m_showTrials}) links->addWidget(each);
+    for (QPushButton* each : {m_openBest, m_showTrials, m_compare, m_report}) links->addWidget(each);
     links->addStretch();
     return links;
 }
@@ -117,6 +137,8 @@ void SweepCard::showLinks(const SweepRow& sweep) {
     m_openBest->setText(tr("Open the best: trial %1").arg(m_bestTrial));
     m_openBest->setVisible(m_bestTrial > 0);
     m_showTrials->setVisible(sweep.isReadable && !sweep.result.cells.empty());
+    m_compare->setVisible(m_showTrials->isVisibleTo(this));
+    m_report->setVisible(sweep.isReadable);
 }
 
 QPushButton* SweepCard::addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb) {
@@ -132,7 +154,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_sweep = result.group.id;
     m_cells = result.spec.trials;
     m_group = result.group.state;
-    m_bar->setCounts({result.finished, result.failed, result.paused, result.running, result.planned});
+    m_bar->setParts(partsOf(result));
     m_bar->setVisible(sweep.isReadable);
     showRungs(sweep);
     showWords(sweep, available);
@@ -144,7 +166,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_cancel->setVisible(can.cancel);
     m_retry->setVisible(can.retry);
     m_extend->setVisible(can.extend);
-    for (QPushButton* each : {m_openBest, m_showTrials, m_pause, m_goOn, m_cancel, m_retry, m_extend})
+    for (QPushButton* each : {m_openBest, m_showTrials, m_report, m_pause, m_goOn, m_cancel, m_retry, m_extend})
         each->setAccessibleName(tr("%1: sweep %2").arg(each->text()).arg(m_sweep));
 }
 

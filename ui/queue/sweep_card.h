@@ -11,8 +11,8 @@ class QPushButton;
 
 namespace lockstep::ui {
 
+class PartsBar;
 class RungPicture;
-class SweepBar;
 
 // One sweep: how far it has come, what was the best, what it takes, and what a person can do with it.
 class SweepCard : public QFrame {
@@ -27,6 +27,8 @@ signals:
     void extensionWanted(qint64 sweep, qint64 cells);  // so many it has
     void trialWanted(qint64 trial);                    // the best of the best cell
     void trialsWanted(qint64 sweep);                   // all of them
+    void compareWanted(qint64 sweep);                  // side by side
+    void reportWanted(qint64 sweep);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -43,9 +45,9 @@ private:
     std::int64_t m_sweep = 0, m_cells = 0, m_bestTrial = 0;
     GroupState m_group = GroupState::Active;
     QLabel *m_title, *m_state, *m_progress, *m_best, *m_cell, *m_disk, *m_problem;
-    SweepBar* m_bar;
+    PartsBar* m_bar;
     RungPicture* m_rungs;
-    QPushButton *m_openBest, *m_showTrials;
+    QPushButton *m_openBest, *m_showTrials, *m_compare, *m_report;
     QPushButton *m_pause, *m_goOn, *m_cancel, *m_retry, *m_extend;
 };
 

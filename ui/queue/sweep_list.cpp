@@ -83,6 +83,8 @@ SweepCard* SweepList::cardOf(std::int64_t sweep) {
     connect(card, &SweepCard::extensionWanted, this, &SweepList::extensionWanted);
     connect(card, &SweepCard::trialWanted, this, &SweepList::trialWanted);
     connect(card, &SweepCard::trialsWanted, this, &SweepList::trialsWanted);
+    connect(card, &SweepCard::compareWanted, this, &SweepList::compareWanted);
+    connect(card, &SweepCard::reportWanted, this, &SweepList::reportWanted);
     return card;
 }
 

@@ -28,6 +28,8 @@ signals:
     void extensionWanted(qint64 sweep, qint64 cells);
     void trialWanted(qint64 trial);
     void trialsWanted(qint64 sweep);
+    void compareWanted(qint64 sweep);
+    void reportWanted(qint64 sweep);
     void cardsChanged();  // other ones than before: the tabulator's order is another
 
 private:

@@ -3,12 +3,11 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPainter>
-#include <QPainterPath>
 #include <QVBoxLayout>
 #include <array>
 #include <limits>
 
+#include "ui/plot/parts_bar.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/theme.h"
 
@@ -39,34 +38,16 @@ double shareOf(const RankLoad& load, const Part& part) {
     return load.total() > 0 ? load.*part.seconds / load.total() : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace
-
-ShareBar::ShareBar(QWidget* parent) : QWidget(parent) {
-    setFixedHeight(10);
-    setAccessibleName(tr("Shares of a step"));
-}
-
-void ShareBar::setLoad(const RankLoad& load) {
-    m_load = load;
-    update();
-}
-
-void ShareBar::paintEvent(QPaintEvent*) {
-    QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    QPainterPath outline;
-    outline.addRoundedRect(rect(), 3, 3);
-    painter.setClipPath(outline);
-    const Theme& theme = currentTheme();
-    painter.fillRect(rect(), theme.grid);
-    double left = 0;
-    for (const Part& part : kParts) {
-        if (m_load.total() <= 0) break;
-        const double width = shareOf(m_load, part) * this->width();
-        painter.fillRect(QRectF(left, 0, width, height()), theme.*part.color);
-        left += width;
+// None before the first step.
+std::vector<PartsBar::Part> partsOf(const RankLoad& load) {
+    std::vector<PartsBar::Part> parts;
+    for (const Part& each : kParts) {
+        if (load.total() > 0) parts.push_back({shareOf(load, each), each.color});
     }
+    return parts;
 }
+
+}  // namespace
 
 DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget* parent)
     : QFrame(parent), m_name(tr("Device %1, %2").arg(rank).arg(device)) {
@@ -91,7 +72,8 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
     head->addWidget(m_time);
     m_time->setToolTip(tr("Time of a step on this device"));
     column->addLayout(head);
-    m_bar = new ShareBar;
+    m_bar = new PartsBar;
+    m_bar->setAccessibleName(tr("Shares of a step"));
     column->addWidget(m_bar);
     auto* shares = new QHBoxLayout;
     const QString whole =
@@ -110,7 +92,7 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
 
 void DeviceTile::setLoad(const RankLoad& load) {
     m_load = load;
-    m_bar->setLoad(load);
+    m_bar->setParts(partsOf(load));
     m_time->setText(load.total() > 0 ? tr("%1 per step").arg(runStepTime(load.total())) : tr("no step yet"));
     colour();
     QString words = m_name + ": " + m_time->text();

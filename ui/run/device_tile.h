@@ -7,23 +7,10 @@ class QLabel;
 
 namespace lockstep::ui {
 
-// The shares of a step as one bar: compute, all-reduce, waiting for data, in the theme's colours.
-class ShareBar : public QWidget {
-    Q_OBJECT
+class PartsBar;
 
-public:
-    explicit ShareBar(QWidget* parent = nullptr);
-    void setLoad(const RankLoad& load);
-    QSize sizeHint() const override { return {160, 10}; }
-
-protected:
-    void paintEvent(QPaintEvent* event) override;
-
-private:
-    RankLoad m_load;
-};
-
-// One device of a run: how long a step takes there, and what it does in that time.
+// One device of a run: how long a step takes there, and what it does in that time: compute, all-reduce,
+// waiting for data.
 class DeviceTile : public QFrame {
     Q_OBJECT
 
@@ -40,7 +27,7 @@ private:
     QString m_name;
     QLabel* m_time = nullptr;
     QLabel* m_shares[3] = {};
-    ShareBar* m_bar = nullptr;
+    PartsBar* m_bar = nullptr;
     RankLoad m_load;
 };
 

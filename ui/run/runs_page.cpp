@@ -22,6 +22,15 @@ namespace {
 
 constexpr int kMarkHeight = 14;
 
+QIcon runsIcon() {
+    QPainterPath lines({4, 4});
+    lines.lineTo(4, 20);
+    lines.lineTo(20, 20);
+    lines.moveTo(8, 7);
+    lines.cubicTo(10, 15, 13, 15, 20, 16);
+    return lineIcon(lines);
+}
+
 }  // namespace
 
 RunsPage::RunsPage(OpenRuns* runs, Explain explain, QWidget* parent)
@@ -54,14 +63,7 @@ QAction* RunsPage::command(const QString& id, const QString& text, const QKeySeq
     return made;
 }
 
-QIcon RunsPage::icon() const {
-    QPainterPath lines({4, 4});
-    lines.lineTo(4, 20);
-    lines.lineTo(20, 20);
-    lines.moveTo(8, 7);
-    lines.cubicTo(10, 15, 13, 15, 20, 16);
-    return lineIcon(lines);
-}
+PageFace RunsPage::face() { return {"runs", tr("&Runs"), &runsIcon}; }
 
 QList<QAction*> RunsPage::commands() const {
     const auto* run = qobject_cast<RunPage*>(m_tabs->currentWidget());

@@ -22,9 +22,7 @@ public:
     std::int64_t trial() const;                   // of the tab in front; 0: none
     std::optional<std::int64_t> attempt() const;  // its latest, once it has said so
 
-    QString id() const override { return "runs"; }
-    QString title() const override { return tr("&Runs"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     QList<QAction*> windowCommands() const override { return m_commands; }
     std::optional<EmptyState> emptyState() const override;

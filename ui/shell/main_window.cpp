@@ -51,11 +51,13 @@ void MainWindow::buildMiddle() {
 }
 
 void MainWindow::buildPages() {
-    for (Page* page : m_studio->pages()) {
-        const int place = m_pages->addWidget(new PageFrame(page));
-        if (QUndoStack* stack = page->undoStack()) m_undo->addStack(stack);
-        connect(page, &Page::raised, this, [this, place] { goTo(place); });
-        connect(page, &Page::commandWanted, this, [this](const QString& id) { m_commands.run(id); });
+    for (PageEntry* entry : m_studio->pages()) {
+        const int place = m_pages->addWidget(new PageFrame(entry));
+        if (Page* page = entry->made()) take(page, place);
+        connect(entry, &PageEntry::pageMade, this, [this, place](Page* page) {
+            take(page, place);
+            page->restore(QSettings());
+        });
     }
     for (QDockWidget* dock : m_studio->docks()) {
         addDockWidget(Qt::BottomDockWidgetArea, dock);
@@ -64,10 +66,16 @@ void MainWindow::buildPages() {
     m_commands.setFront([this] { return front()->page()->commands(); });
 }
 
+void MainWindow::take(Page* page, int place) {
+    if (QUndoStack* stack = page->undoStack()) m_undo->addStack(stack);
+    connect(page, &Page::raised, this, [this, place] { goTo(place); });
+    connect(page, &Page::commandWanted, this, [this](const QString& id) { m_commands.run(id); });
+}
+
 void MainWindow::buildNavigation() {
     m_navigation->setAccessibleName(tr("Pages"));
-    for (const Page* page : m_studio->pages())
-        (new QListWidgetItem(plain(page->title()), m_navigation))->setSizeHint({0, kEntryHeight});
+    for (const PageEntry* entry : m_studio->pages())
+        (new QListWidgetItem(plain(entry->face().title), m_navigation))->setSizeHint({0, kEntryHeight});
     m_navigation->setObjectName("navigation");
     m_navigation->setFixedWidth(kNavigationWidth);
     m_navigation->setIconSize({kIconSize, kIconSize});
@@ -82,7 +90,7 @@ void MainWindow::buildNavigation() {
 void MainWindow::drawIcons() {
     const auto pages = m_studio->pages();
     for (int i = 0; i < m_navigation->count(); ++i)
-        m_navigation->item(i)->setIcon(pages[static_cast<std::size_t>(i)]->icon());
+        m_navigation->item(i)->setIcon(pages[static_cast<std::size_t>(i)]->face().icon());
 }
 
 PageFrame* MainWindow::front() const { return static_cast<PageFrame*>(m_pages->currentWidget()); }
@@ -100,8 +108,8 @@ void MainWindow::changeEvent(QEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    for (Page* page : m_studio->pages()) {
-        if (!page->mayClose()) return event->ignore();
+    for (const PageEntry* entry : m_studio->pages()) {
+        if (entry->made() && !entry->made()->mayClose()) return event->ignore();
     }
     save();
     event->accept();
@@ -113,7 +121,9 @@ void MainWindow::restore() {
     const QSettings settings;
     restoreGeometry(settings.value("window/geometry").toByteArray());
     restoreState(settings.value("window/state").toByteArray(), kStateVersion);
-    for (Page* page : m_studio->pages()) page->restore(settings);
+    for (const PageEntry* entry : m_studio->pages()) {
+        if (entry->made()) entry->made()->restore(settings);
+    }
     goTo(qBound(0, settings.value("window/page", 0).toInt(), m_pages->count() - 1));
 }
 
@@ -122,7 +132,9 @@ void MainWindow::save() {
     settings.setValue("window/geometry", saveGeometry());
     settings.setValue("window/state", saveState(kStateVersion));
     settings.setValue("window/page", m_pages->currentIndex());
-    for (const Page* page : m_studio->pages()) page->save(settings);
+    for (const PageEntry* entry : m_studio->pages()) {
+        if (entry->made()) entry->made()->save(settings);  // others leave what they saved before
+    }
 }
 
 }  // namespace lockstep::ui

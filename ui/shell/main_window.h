@@ -33,6 +33,7 @@ protected:
 private:
     void buildMiddle();
     void buildPages();
+    void take(Page* page, int place);
     void buildNavigation();
     void addPageCommands();
     void addCommands();

@@ -14,12 +14,13 @@ namespace lockstep::ui {
 
 void MainWindow::addPageCommands() {
     int place = 0;
-    for (const Page* page : m_studio->pages()) {
-        for (QAction* each : page->windowCommands()) m_commands.add(each, this);
+    for (const PageEntry* entry : m_studio->pages()) {
+        if (!entry->made()) continue;
+        for (QAction* each : entry->made()->windowCommands()) m_commands.add(each, this);
     }
-    for (const Page* page : m_studio->pages()) {
+    for (const PageEntry* entry : m_studio->pages()) {
         const int at = place++;
-        m_commands.add("page." + page->id(), page->title(), QKeySequence(Qt::CTRL | (Qt::Key_1 + at)), this,
+        m_commands.add("page." + entry->face().id, entry->face().title, QKeySequence(Qt::CTRL | (Qt::Key_1 + at)), this,
                        [this, at] { goTo(at); });
     }
     for (QDockWidget* dock : m_studio->docks()) {

@@ -37,35 +37,71 @@ QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
 Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWidget* window)
     : QObject(window),
       m_window(window),
+      m_program(engineProgram),
       m_places(std::move(places)),
       m_explain(std::move(explain)),
       m_engine(new EngineService(engineProgram, this)),
       m_samples(new EngineService(engineProgram, this)),
       m_launcher(new RunLauncher(engineProgram, m_places, this)),
       m_cards(new TrialWriter(engineProgram, this)),
+      m_reports(new TrialWriter(engineProgram, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_queue(&m_history, engineProgram),
-      m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
-      m_runsPage(std::make_unique<RunsPage>(m_runs, m_explain)),
-      m_trials(std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain)),
-      m_evaluate(std::make_unique<EvaluatePage>(engineProgram, m_samples, &m_history, m_explain)),
-      m_queuePage(std::make_unique<QueuePage>(&m_history, &m_queue, m_explain)),
-      m_compare(std::make_unique<ComparePage>(&m_history, &m_selection, m_explain)),
+      m_train([this] { return std::make_unique<TrainPage>(m_engine, m_launcher, m_explain); }),
+      m_runsPage([this] { return std::make_unique<RunsPage>(m_runs, m_explain); }),
+      m_trials([this] { return std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain); }),
+      m_compare([this] { return makeCompare(); }),
+      m_evaluate([this] { return makeEvaluate(); }),
+      m_queuePage([this] { return makeQueue(); }),
       m_timeline(std::make_unique<TimelineDock>()) {
     m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
     m_train->followHistory(&m_history);
     connectPages();
     connectCards();
+    connectReports();
 }
 
 Studio::~Studio() = default;
 
-std::vector<Page*> Studio::pages() const {
-    return {m_train.get(), m_runsPage.get(), m_trials.get(), m_compare.get(), m_evaluate.get(), m_queuePage.get()};
+std::vector<PageEntry*> Studio::pages() {
+    return {&m_train, &m_runsPage, &m_trials, &m_compare, &m_evaluate, &m_queuePage};
 }
 
 std::vector<QDockWidget*> Studio::docks() const { return {m_timeline.get()}; }
+
+std::unique_ptr<EvaluatePage> Studio::makeEvaluate() {
+    auto page = std::make_unique<EvaluatePage>(m_program, m_samples, &m_history, m_explain);
+    connect(page.get(), &EvaluatePage::cardRequested, this, &Studio::askForCard);
+    if (m_lookedAt > 0) page->setLookedAt(m_lookedAt);
+    return page;
+}
+
+std::unique_ptr<ComparePage> Studio::makeCompare() {
+    auto page = std::make_unique<ComparePage>(&m_history, &m_selection, m_explain);
+    connect(page.get(), &ComparePage::openRequested, this, &Studio::openRun);
+    connect(page.get(), &ComparePage::evaluateRequested, this, &Studio::evaluate);
+    connect(page.get(), &ComparePage::resumeRequested, m_launcher, &RunLauncher::resume);
+    connect(page.get(), &ComparePage::cloneRequested, this, &Studio::clone);
+    connect(page.get(), &ComparePage::reportRequested, this, &Studio::askForReport);
+    connect(page.get(), &ComparePage::sweepRequested, this, [this](const QString& sweep, const QString& what) {
+        m_train->setSweep(sweep, what);
+        emit m_train->raised();
+    });
+    return page;
+}
+
+std::unique_ptr<QueuePage> Studio::makeQueue() {
+    auto page = std::make_unique<QueuePage>(&m_history, &m_queue, m_explain);
+    connect(page.get(), &QueuePage::openRequested, this, &Studio::openRun);
+    connect(page.get(), &QueuePage::compareRequested, this, &Studio::compare);
+    connect(page.get(), &QueuePage::reportRequested, this, &Studio::askForReport);
+    connect(page.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
+        m_trials->showSweep(sweep);
+        emit m_trials->raised();
+    });
+    return page;
+}
 
 void Studio::connectPages() {
     connect(m_launcher, &RunLauncher::started, this, &Studio::openRun);
@@ -77,28 +113,15 @@ void Studio::connectPages() {
     connect(m_runsPage.get(), &RunsPage::frontChanged, this, &Studio::followTimeline);
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
-    connect(m_queuePage.get(), &QueuePage::openRequested, this, &Studio::openRun);
-    connect(m_compare.get(), &ComparePage::openRequested, this, &Studio::openRun);
-    connect(m_queuePage.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
-        m_trials->showSweep(sweep);
-        emit m_trials->raised();
-    });
-    connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), [this](qint64 trial) {
-        m_evaluate->openTrial(trial);
-        emit m_evaluate->raised();
-    });
+    connect(m_trials.get(), &TrialsPage::evaluateRequested, this, &Studio::evaluate);
+    connect(m_trials.get(), &TrialsPage::compareRequested, this, &Studio::compare);
     connect(m_trials.get(), &TrialsPage::resumeRequested, m_launcher, &RunLauncher::resume);
-    connect(m_trials.get(), &TrialsPage::cloneRequested, m_train.get(), [this](const QString& spec) {
-        m_train->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());
-        emit m_train->raised();
-    });
+    connect(m_trials.get(), &TrialsPage::cloneRequested, this, &Studio::clone);
 }
 
 void Studio::connectCards() {
-    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_window); };
-    connect(m_runsPage.get(), &RunsPage::cardRequested, m_cards, ask);
-    connect(m_trials.get(), &TrialsPage::cardRequested, m_cards, ask);
-    connect(m_evaluate.get(), &EvaluatePage::cardRequested, m_cards, ask);
+    connect(m_runsPage.get(), &RunsPage::cardRequested, this, &Studio::askForCard);
+    connect(m_trials.get(), &TrialsPage::cardRequested, this, &Studio::askForCard);
     connect(m_cards, &TrialWriter::written, this, [this](const QString& file) {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
             tell(tr("The model card is written"), tr("It is in %1; no program here would open it.").arg(file), false);
@@ -108,8 +131,40 @@ void Studio::connectCards() {
     });
 }
 
+void Studio::askForCard(std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_window); }
+
+void Studio::evaluate(std::int64_t trial) {
+    m_evaluate->openTrial(trial);
+    emit m_evaluate->raised();
+}
+
+void Studio::compare(std::int64_t sweep) {
+    m_compare->showSweep(sweep);
+    emit m_compare->raised();
+}
+
+void Studio::clone(const QString& specJson) {
+    m_train->setSpec(QJsonDocument::fromJson(specJson.toUtf8()).object());
+    emit m_train->raised();
+}
+
+void Studio::connectReports() {
+    connect(m_reports, &TrialWriter::written, this, [this](const QString& file, const QStringList& command) {
+        if (m_queuePage.made() && m_queuePage->isVisible()) m_queuePage->showWritten(file, command);
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
+            tell(tr("The report is written"), tr("It is in %1; no program here would open it.").arg(file), false);
+    });
+    connect(m_reports, &TrialWriter::failed, this, [this](const QString& file, const Explanation& why) {
+        tell(tr("The report was not written to %1").arg(file), why.inTwoLines());
+    });
+}
+
+void Studio::askForReport(std::int64_t sweep) { m_reports->ask(sweep, sweepReport(), m_window); }
+
 void Studio::openRun(std::int64_t trial) {
     m_train->setHomeIsEmpty(false);
+    m_lookedAt = trial;
+    if (m_evaluate.made()) m_evaluate->setLookedAt(trial);
     m_runsPage->open(trial);
 }
 

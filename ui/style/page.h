@@ -21,24 +21,29 @@ struct EmptyState {
     QVector<Way> ways;
 };
 
+// What the window shows of a page, whether it is made or not.
+struct PageFace {
+    QString id;                 // "trials", which never changes; the command that shows the page is "page.trials"
+    QString title;              // with the letter for its menu: "Tr&ials"
+    QIcon (*icon)() = nullptr;  // in the colours of the theme as it is now
+};
+
 // A page of the window, as the shell knows it; the shell owns and shows it and knows nothing else of it. Pages do not
 // know each other: one asks for another's command by its id. A command is a QAction whose objectName is its id,
-// "trials.star", which never changes. GUI thread.
+// "trials.star", which never changes. Each has a `static PageFace face()`. GUI thread.
 class Page : public QWidget {
     Q_OBJECT
 public:
     using QWidget::QWidget;
 
-    virtual QString id() const = 0;     // "trials"; the command that shows the page is "page.trials"
-    virtual QString title() const = 0;  // with the letter for its menu: "Tr&ials"
-    virtual QIcon icon() const = 0;     // in the colours of the theme as it is now
     // What can be done while the page is in front, as it is then; enabled and visible as they may be used.
     virtual QList<QAction*> commands() const = 0;
-    virtual QList<QAction*> windowCommands() const { return {}; }  // what it does from anywhere; always the same
-    virtual QUndoStack* undoStack() { return nullptr; }            // what Undo and Redo mean while it is in front
+    // What it does from anywhere; always the same. Of a page that is made with the window.
+    virtual QList<QAction*> windowCommands() const { return {}; }
+    virtual QUndoStack* undoStack() { return nullptr; }  // what Undo and Redo mean while it is in front
     virtual std::optional<EmptyState> emptyState() const { return std::nullopt; }  // in place of the page
     virtual void save(QSettings&) const {}                                         // what the next window is to find
-    virtual void restore(const QSettings&) {}                                      // once, after all pages were made
+    virtual void restore(const QSettings&) {}                                      // once, before it is shown
     virtual bool mayClose() { return true; }  // may ask the person; false: the window stays
 
 signals:

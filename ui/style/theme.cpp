@@ -111,11 +111,17 @@ QString styleSheetOf(const Theme& t) {
         QPushButton[primary="true"] { background: %7; color: %8; border-color: %7; font-weight: 600; }
         QPushButton[primary="true"]:focus { border: 2px solid %1; }
         QPushButton[primary="true"]:disabled { background: %3; color: %5; border-color: %3; }
-        QToolButton[vary="true"] { color: %5; background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 1px 4px; }
-        QToolButton[vary="true"]:hover { color: %1; background: %2; }
-        QToolButton[vary="true"]:focus { border-color: %7; }
-        QToolButton[vary="true"]:checked { color: %8; background: %7; }
-        QToolButton[vary="true"]:checked:focus { border-color: %1; }
+        QProgressBar[thin="true"] { background: %3; border: none; border-radius: 3px; }
+        QProgressBar[thin="true"]::chunk { background: %7; border-radius: 3px; }
+        QToolButton[beside="true"] { color: %1; background: %4; border: 1px solid %3; border-radius: 4px; padding: 1px 6px; }
+        QToolButton[beside="true"]:hover { background: %2; }
+        QToolButton[beside="true"]:focus { border-color: %7; }
+        QToolButton[beside="true"]:disabled { color: %5; background: transparent; }
+        QToolButton[quiet="true"] { color: %5; background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 1px 4px; }
+        QToolButton[quiet="true"]:hover { color: %1; background: %2; }
+        QToolButton[quiet="true"]:focus { border-color: %7; }
+        QToolButton[quiet="true"]:checked { color: %8; background: %7; }
+        QToolButton[quiet="true"]:checked:focus { border-color: %1; }
     )")
         .arg(t.text.name(), t.raised.name(), t.border.name(), t.surface.name(), t.muted.name(), t.bad.name(),
              t.accent.name(), t.onAccent.name());

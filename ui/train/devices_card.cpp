@@ -64,7 +64,7 @@ QString helpOf(const SpecForm& form, const QString& field, const QString& more) 
 
 }  // namespace
 
-DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent)
+DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QAction& findsBatch, QWidget* parent)
     : QWidget(parent), m_form(form), m_explain(explain) {
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
@@ -79,7 +79,7 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
     card->addWidget(m_problem);
     card->addWidget(m_virtual);
     card->addWidget(m_missing);
-    card->addWidget(makeEquation());
+    card->addWidget(makeEquation(findsBatch));
     addRooms(*card);
     m_remark = mutedLabel({});
     card->addWidget(m_remark);
@@ -143,7 +143,7 @@ QWidget* DevicesCard::makeTextRow() {
 }
 
 QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown,
-                                 const QString& path) {
+                                 const QString& path, QAction* beside) {
     auto* column = new QVBoxLayout;
     column->setSpacing(2);
     auto* label = mutedLabel(name);
@@ -154,7 +154,10 @@ QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const Q
     connect(spin, &QSpinBox::editingFinished, this, [this] { m_form.endTyping(); });
     label->setBuddy(spin);
     column->addLayout(heading);
-    column->addWidget(spin);
+    auto* field = new QHBoxLayout;
+    field->addWidget(spin, 1);
+    if (beside) field->addWidget(besideButton(*beside, path + ".find"));
+    column->addLayout(field);
     if (!path.isEmpty()) heading->addWidget(new VaryToggle(m_form, path, name));
     into.addLayout(column, 1);
     if (shown) *shown = label;
@@ -165,14 +168,14 @@ QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const Q
     return spin;
 }
 
-QWidget* DevicesCard::makeEquation() {
+QWidget* DevicesCard::makeEquation(QAction& findsBatch) {
     auto* bar = new QWidget;
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, space::kMedium, 0, 0);
     m_perDevice = addFactor(*layout, tr("Per device"), "×");
     m_count = addFactor(*layout, tr("Devices"), "×");
     m_passes = addFactor(*layout, tr("Accumulation"), "=", &m_passesName, "accumulation");
-    m_batch = addFactor(*layout, tr("Global batch"), {}, nullptr, "batch");
+    m_batch = addFactor(*layout, tr("Global batch"), {}, nullptr, "batch", &findsBatch);
     m_batch->setObjectName("batch");
     m_count->setMaximum(256);
     connect(m_perDevice, &QSpinBox::valueChanged, this, [this](int value) { m_form.setPerDevice(value); });

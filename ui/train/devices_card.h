@@ -17,17 +17,18 @@ namespace lockstep::ui {
 class DevicesCard : public QWidget {
     Q_OBJECT
 public:
-    DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);
+    // `findsBatch`: what finds a batch, by a button beside that.
+    DevicesCard(SpecForm& form, const Explain& explain, QAction& findsBatch, QWidget* parent = nullptr);
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
     QWidget* makeTextRow();
-    QWidget* makeEquation();
-    // `shown` becomes the label of its name; with a `path` its setting can be varied.
+    QWidget* makeEquation(QAction& findsBatch);
+    // `shown` becomes the label of its name; with a `path` its setting can be varied; `beside`: a button of its own.
     QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown = nullptr,
-                        const QString& path = {});
+                        const QString& path = {}, QAction* beside = nullptr);
     void addRooms(QLayout& into);
     void explainFields();
     void refresh();

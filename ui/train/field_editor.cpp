@@ -85,6 +85,10 @@ void ProblemLabel::tell(const Problems& problems, const Explain& explain, std::s
         lines << (words.what + stop + ' ' + words.remedy).trimmed();
     }
     if (problems.size() > most) lines << tr("… and %1 more.").arg(problems.size() - most);
+    tell(lines);
+}
+
+void ProblemLabel::tell(const QStringList& lines) {
     setText(lines.join('\n'));
     setAccessibleName(lines.isEmpty() ? QString() : tr("Problem: %1").arg(lines.join(' ')));
     setVisible(!lines.isEmpty());
@@ -111,13 +115,24 @@ QVBoxLayout* addCard(QLayout& into, const QString& heading) {
     return layout;
 }
 
-FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, Of of)
+QToolButton* besideButton(QAction& action, const QString& name) {
+    auto* button = new QToolButton;
+    button->setDefaultAction(&action);
+    button->setObjectName(name);
+    button->setProperty("beside", true);  // what it looks like
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setAccessibleName(action.text());
+    button->setAccessibleDescription(action.toolTip());
+    return button;
+}
+
+FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, Of of, QAction* beside)
     : m_form(form), m_field(field), m_explain(explain) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     setToolTip(field.help());
-    layout->addLayout(makeRow(of));
+    layout->addLayout(makeRow(of, beside));
     if (isVariable()) layout->addWidget(new VaryRoom(form, field.path));
     layout->addWidget(m_problem = new ProblemLabel);
     layout->addWidget(m_note = mutedLabel({}));
@@ -128,7 +143,7 @@ FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& 
     showNote();
 }
 
-QHBoxLayout* FieldEditor::makeRow(Of of) {
+QHBoxLayout* FieldEditor::makeRow(Of of, QAction* beside) {
     auto* row = new QHBoxLayout;
     row->setSpacing(space::kMedium);
     auto* label = new QLabel(m_field.label);
@@ -153,6 +168,7 @@ QHBoxLayout* FieldEditor::makeRow(Of of) {
     m_several->setWordWrap(false);
     if (m_field.kind == FormField::Kind::File) row->addWidget(m_fileButton = makeFileButton());
     if (!m_field.unit.isEmpty()) row->addWidget(mutedLabel(m_field.unit));
+    if (beside) row->addWidget(m_beside = besideButton(*beside, m_field.path + ".find"));
     if (!wide) row->addStretch(1);
     if (isVariable()) row->addWidget(new VaryToggle(m_form, m_field.path, m_field.label));
     return row;
@@ -242,7 +258,7 @@ void FieldEditor::showValue() {
 
 void FieldEditor::showVaried() {
     const bool varied = m_form.sweep().isVaried(m_field.path);
-    for (QWidget* each : std::initializer_list<QWidget*>{m_editor, m_steps, m_fileButton}) {
+    for (QWidget* each : std::initializer_list<QWidget*>{m_editor, m_steps, m_fileButton, m_beside}) {
         if (each) each->setVisible(!varied);
     }
     m_several->setVisible(varied);
@@ -270,7 +286,8 @@ void FieldList::setFields(const QVector<FormField>& fields) {
     if (paths == m_shown) return;
     m_shown = paths;
     clear(*layout());
-    for (const auto& field : fields) layout()->addWidget(new FieldEditor(m_form, field, m_explain, m_of));
+    for (const auto& field : fields)
+        layout()->addWidget(new FieldEditor(m_form, field, m_explain, m_of, m_beside.value(field.path)));
     setVisible(!fields.isEmpty());
 }
 

@@ -1,10 +1,13 @@
 #pragma once
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QHash>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -15,12 +18,16 @@ namespace lockstep::ui {
 
 class NumberSteps;
 
+// A small button in a row of the form that does what the action does, and reads as its iconText().
+QToolButton* besideButton(QAction& action, const QString& name);
+
 // The problems of one field in words; hidden while there are none.
 class ProblemLabel : public QLabel {
     Q_OBJECT
 public:
     explicit ProblemLabel(QWidget* parent = nullptr);
     void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);  // "and 3 more" beyond `most`
+    void tell(const QStringList& lines);
 };
 
 // One setting of a form: label, editor, unit, whether it is varied, and what is wrong with it. Text that is no number
@@ -30,11 +37,13 @@ class FieldEditor : public QWidget {
 public:
     // Of another choice than the trial's own, which a sweep tries as well: it has its fallback, unless it is varied.
     enum class Of { Trial, OtherChoice };
-    FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, Of of = Of::Trial);
+    // `beside`: what finds a value for it; null: nothing does.
+    FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, Of of = Of::Trial,
+                QAction* beside = nullptr);
     const QString& path() const { return m_field.path; }
 
 private:
-    QHBoxLayout* makeRow(Of of);
+    QHBoxLayout* makeRow(Of of, QAction* beside);
     QWidget* makeEditor();
     QLineEdit* makeLine();
     QLineEdit* makeNumberLine();
@@ -54,6 +63,7 @@ private:
     QWidget* m_editor = nullptr;
     NumberSteps* m_steps = nullptr;  // of a number
     QPushButton* m_fileButton = nullptr;
+    QToolButton* m_beside = nullptr;
     QLabel* m_several = nullptr;  // in place of the editor, while its setting is varied
     ProblemLabel* m_problem = nullptr;
     QLabel* m_note = nullptr;
@@ -64,12 +74,14 @@ class FieldList : public QWidget {
     Q_OBJECT
 public:
     FieldList(SpecForm& form, const Explain& explain, FieldEditor::Of of = FieldEditor::Of::Trial);
+    void setBeside(const QString& path, QAction* action) { m_beside[path] = action; }  // of fields that are shown later
     void setFields(const QVector<FormField>& fields);  // rebuilds only where other fields are shown
 
 private:
     SpecForm& m_form;
     Explain m_explain;
     const FieldEditor::Of m_of;
+    QHash<QString, QAction*> m_beside;
     QStringList m_shown;
 };
 

@@ -20,10 +20,22 @@ bool hasSetting(const FormOption& option, const QString& path) {
     return std::ranges::any_of(option.fields, [&](const FormField& each) { return each.path == path; });
 }
 
+// Whatever the order of the values.
+bool isSame(const DimensionCondition& a, const DimensionCondition& b) {
+    return a.path == b.path && std::ranges::is_permutation(a.values, b.values);
+}
+
 }  // namespace
 
-FormState stateOf(const SweepSpec& sweep) {
-    return {QJsonDocument::fromJson(QByteArray::fromStdString(toJson(sweep.trial))).object(), draftOf(sweep)};
+FormState stateOf(const SweepSpec& sweep, const FormCatalog& catalog) {
+    FormState state{QJsonDocument::fromJson(QByteArray::fromStdString(toJson(sweep.trial))).object(), draftOf(sweep)};
+    for (const QString& path : state.sweep.varied.keys()) {
+        const auto follow = conditionsOf(state, catalog, path);
+        std::erase_if(state.sweep.varied[path].when, [&](const DimensionCondition& each) {
+            return std::ranges::any_of(follow, [&](const auto& other) { return isSame(each, other); });
+        });
+    }
+    return state;
 }
 
 QString choiceIn(const FormState& state, const FormCatalog& catalog, const QString& group) {
@@ -48,6 +60,15 @@ std::vector<DimensionCondition> conditionsOf(const FormState& state, const FormC
     }
     if (having.empty() || std::ssize(having) == tried.size()) return {};
     return {{group.toStdString(), std::move(having)}};
+}
+
+std::vector<DimensionCondition> allConditionsOf(const FormState& state, const FormCatalog& catalog,
+                                                const QString& path) {
+    auto all = state.sweep.varied.value(path).when;
+    for (auto& each : conditionsOf(state, catalog, path)) {
+        if (std::ranges::find(all, each.path, &DimensionCondition::path) == all.end()) all.push_back(std::move(each));
+    }
+    return all;
 }
 
 // What the catalog does not know may be a setting of it: the engine says.

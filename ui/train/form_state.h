@@ -15,7 +15,8 @@ struct FormState {
     SweepDraft sweep;
     bool operator==(const FormState&) const = default;
 };
-FormState stateOf(const SweepSpec& sweep);
+// Without conditions that follow from the choices that it varies.
+FormState stateOf(const SweepSpec& sweep, const FormCatalog& catalog);
 
 // The id that the trial has of a group ("optimizer"), or that holds where it says none.
 QString choiceIn(const FormState& state, const FormCatalog& catalog, const QString& group);
@@ -25,6 +26,9 @@ QStringList triedChoices(const FormState& state, const FormCatalog& catalog, con
 // Under which choices a setting counts: "optimizer.momentum" while only some of the optimizers tried have one. Empty:
 // under all that are tried.
 std::vector<DimensionCondition> conditionsOf(const FormState& state, const FormCatalog& catalog, const QString& path);
+// All under which it counts: what a person stated, and what follows where nothing narrower was stated.
+std::vector<DimensionCondition> allConditionsOf(const FormState& state, const FormCatalog& catalog,
+                                                const QString& path);
 
 // Without what is varied of choices that are not tried any more.
 SweepDraft withoutOrphans(const FormState& state, const FormCatalog& catalog);

@@ -158,9 +158,7 @@ Variation variationOf(const Dimension& dimension) {
     } else {
         for (const ParamValue& each : std::get<ChoiceOfValues>(dimension.values)) variation.values << typedOf(each);
     }
-    const auto path = SettingPath::from(dimension.path);
-    std::ranges::copy_if(dimension.when, std::back_inserter(variation.when),
-                         [&](const DimensionCondition& each) { return !path || each.path != path->group; });
+    variation.when = dimension.when;
     return variation;
 }
 
@@ -227,6 +225,8 @@ SweepDraft draftOf(const SweepSpec& sweep) {
     draft.plan = sweep;
     draft.plan.trial = {};
     draft.plan.vary.clear();
+    draft.plan.constraints.clear();
+    for (const Constraint& each : sweep.constraints) draft.constraints << QString::fromStdString(each.text());
     for (const Dimension& each : sweep.vary) draft.varied[QString::fromStdString(each.path)] = variationOf(each);
     return draft;
 }

@@ -17,14 +17,15 @@ struct Variation {
     QString spacing;                       // empty: all numbers between count
     bool isStep = false;                   // what `spacing` is; otherwise a number of points
     QStringList values;                    // also ids of choices; "true", "false"
-    std::vector<DimensionCondition> when;  // of a sweep's file, without those that follow from varied choices
+    std::vector<DimensionCondition> when;  // what a person stated: without those that follow from varied choices
     bool operator==(const Variation&) const = default;
 };
 
 // What makes a trial's form that of a sweep.
 struct SweepDraft {
     QMap<QString, Variation> varied;  // by path; empty: no sweep
-    SweepSpec plan = usualPlan();     // all but its trial and what it varies
+    QStringList constraints;          // as they are typed; blank ones say nothing
+    SweepSpec plan = usualPlan();     // all but its trial, what it varies, and its constraints
     bool operator==(const SweepDraft&) const = default;
     static SweepSpec usualPlan();  // the whole grid
 };
@@ -42,7 +43,7 @@ Variation asRange(Variation variation, bool isRange);
 QStringList valuesIn(const FormField& field, const QString& typed);
 QString typedValues(const FormField& field, const QStringList& values);
 
-// A sweep as a person would have typed it.
+// A sweep as a person would have typed it, with all of its conditions.
 SweepDraft draftOf(const SweepSpec& sweep);
 
 }  // namespace lockstep::ui

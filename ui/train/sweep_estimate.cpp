@@ -12,6 +12,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr std::int64_t kMostLookedAt = 200;  // cells; of more, some stand for all
+constexpr double kMostCounted = 10'000;      // cells: while a person types
 
 bool isCountable(const SearchSpace& space) {
     return std::ranges::all_of(space.dimensions(), [](const Dimension& each) { return each.count().has_value(); });
@@ -52,13 +53,24 @@ double shareTrained(const SweepSpec& sweep, std::int64_t cells) {
 std::int64_t cellsOf(const SweepSpec& sweep, const SearchSpace& space) {
     double all = HUGE_VAL;
     if (isCountable(space)) {
-        const bool isExact = sweep.method == "grid" && !space.constraints().empty();
-        all = isExact ? static_cast<double>(gridCells(space).size()) : gridSize(space);
+        all = gridSize(space);
+        const bool isExact = space.constraints().empty() || all > static_cast<double>(kMostGridCells);
+        if (!isExact) all = static_cast<double>(gridCells(space).size());
     }
     return static_cast<std::int64_t>(sweep.trials > 0 ? std::min(all, static_cast<double>(sweep.trials)) : all);
 }
 
 // Of those that take most, where devices are varied.
+std::optional<ConstraintCounts> constraintCounts(const SweepSpec& sweep, const SearchSpace& space) {
+    if (sweep.method != "grid" || space.constraints().empty() || gridSize(space) > kMostCounted) return std::nullopt;
+    ConstraintCounts counts{static_cast<std::int64_t>(gridSize(space)), {}};
+    for (const Constraint& each : space.constraints()) {
+        const auto alone = SearchSpace::from(space.dimensions(), {each}, sweep.trial);
+        if (alone.ok()) counts.meeting[each.text()] = static_cast<std::int64_t>(gridCells(alone.value()).size());
+    }
+    return counts;
+}
+
 int trialsAtOnce(const SweepSpec& sweep, const DeviceRequest& machine) {
     int fit = fittingAtOnce(sweep.trial.devices, machine);
     const auto* varied = variedDevices(sweep);

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/search/sweep_spec.h"
@@ -11,6 +13,14 @@ namespace lockstep::ui {
 
 // How many cells a sweep tries, at most: where a sequence has no end, there may be fewer that differ.
 std::int64_t cellsOf(const SweepSpec& sweep, const SearchSpace& space);
+
+// Of a grid of not too many cells: how many it has without constraints, and how many of them fulfil each one alone, by
+// its text. nullopt: it is none, or has no constraints.
+struct ConstraintCounts {
+    std::int64_t cells = 0;
+    std::map<std::string, std::int64_t> meeting;
+};
+std::optional<ConstraintCounts> constraintCounts(const SweepSpec& sweep, const SearchSpace& space);
 
 // How many of its trials a machine has room for at once.
 int trialsAtOnce(const SweepSpec& sweep, const DeviceRequest& machine);

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/search/cell_count.h"
 #include "engine/spec/metrics.h"
 #include "ui/history/setting_text.h"
 #include "ui/train/spec_form.h"
-#include "ui/train/sweep_estimate.h"
+#include "ui/train/sweep_text.h"
 
 namespace lockstep::ui {
 
@@ -70,6 +71,20 @@ void SweepForm::setVariation(const QString& path, const Variation& variation, Ed
                     edit == Edit::Typing ? "vary " + path : QString());
 }
 
+void SweepForm::setConditions(const QString& path, std::vector<DimensionCondition> when) {
+    auto sweep = state().sweep;
+    sweep.varied[path].when = std::move(when);
+    put(std::move(sweep), tr("Condition of %1").arg(label(path)));
+}
+
+std::vector<DimensionCondition> SweepForm::conditionsThatFollow(const QString& path) const {
+    return conditionsOf(state(), m_form.catalog(), path);
+}
+
+std::vector<DimensionCondition> SweepForm::allConditions(const QString& path) const {
+    return allConditionsOf(state(), m_form.catalog(), path);
+}
+
 void SweepForm::setPlan(const SweepSpec& plan, const QString& what, Edit edit) {
     auto sweep = state().sweep;
     sweep.plan = plan;
@@ -125,6 +140,7 @@ void SweepForm::make() {
     const auto before = problems();
     m_made.reset();
     m_space.reset();
+    m_counts.reset();
     m_found.clear();
     m_cells = 0;
     if (isSweep()) build();
@@ -139,14 +155,22 @@ void SweepForm::build() {
     sweep.trial = trial.value();
     if (sweep.title.empty()) sweep.title = sweep.trial.title;
     addDimensions(sweep);
+    addConstraints(sweep);
     if (!m_found.empty()) return;
     checkObjective(sweep);
     auto space = spaceOf(sweep);
     if (!space.ok()) m_found.insert(m_found.end(), space.problems().begin(), space.problems().end());
     if (!m_found.empty()) return;
     m_space = std::move(space).value();
+    judgeCells(sweep);
+    if (m_found.empty()) m_made = std::move(sweep);
+}
+
+void SweepForm::judgeCells(const SweepSpec& sweep) {
     m_cells = cellsOf(sweep, *m_space);
-    m_made = std::move(sweep);
+    m_counts = constraintCounts(sweep, *m_space);
+    if (m_cells == 0)
+        if (auto none = problemOfNoCells(sweep, *m_space)) m_found.push_back(std::move(*none));
 }
 
 void SweepForm::addDimensions(SweepSpec& sweep) {
@@ -156,8 +180,7 @@ void SweepForm::addDimensions(SweepSpec& sweep) {
             m_found.insert(m_found.end(), dimension.problems().begin(), dimension.problems().end());
             continue;
         }
-        for (auto& each : conditionsOf(state(), m_form.catalog(), path))
-            dimension.value().when.push_back(std::move(each));
+        dimension.value().when = allConditions(path);
         sweep.vary.push_back(std::move(dimension).value());
     }
 }
@@ -193,7 +216,10 @@ Problems SweepForm::problemsAt(const QString& path) const {
 
 Problems SweepForm::otherProblems() const {
     auto all = problems();
-    std::erase_if(all, [&](const Problem& each) { return m_form.isShown(QString::fromStdString(each.field)); });
+    std::erase_if(all, [&](const Problem& each) {
+        const auto field = QString::fromStdString(each.field);
+        return m_form.isShown(field) || constraintAt(field);
+    });
     return all;
 }
 

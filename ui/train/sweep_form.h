@@ -6,6 +6,7 @@
 #include "engine/search/sweep_spec.h"
 #include "ui/train/form_state.h"
 #include "ui/train/problem_list.h"
+#include "ui/train/sweep_estimate.h"
 
 namespace lockstep::ui {
 
@@ -27,7 +28,23 @@ public:
     // Of a choice that is varied the trial has one, so that the settings of one at least can be seen.
     void setVariation(const QString& path, const Variation& variation, Edit edit);
 
-    const SweepSpec& plan() const;  // how: without its trial and what it varies
+    // A varied setting counts only while others have some values: what a person stated, each with a value at least.
+    void setConditions(const QString& path, std::vector<DimensionCondition> when);
+    std::vector<DimensionCondition> conditionsThatFollow(const QString& path) const;  // from varied choices
+    std::vector<DimensionCondition> allConditions(const QString& path) const;
+
+    // What must hold between settings, as it is typed.
+    const QStringList& constraints() const;
+    void addConstraint();  // a blank one
+    void setConstraint(int index, const QString& typed);
+    void removeConstraint(int index);
+    static QString constraintName(int index);  // "Constraint 1", also in problems
+    // That a problem's field means, by its name or its text; the last one of what is said of all.
+    std::optional<int> constraintAt(const QString& field) const;
+    Problems problemsOfConstraint(int index) const;
+    QString cellsMeeting(int index) const;  // "met by 18 of 27 cells" of a grid; empty: nothing to say
+
+    const SweepSpec& plan() const;  // how: without its trial, what it varies and its constraints
     void setPlan(const SweepSpec& plan, const QString& what, Edit edit);
     void setMethod(const QString& method);  // of a grid all cells, of the others as many as is usual
 
@@ -60,12 +77,16 @@ private:
     void make();
     void build();
     void addDimensions(SweepSpec& sweep);
+    void addConstraints(SweepSpec& sweep);
+    void putConstraints(QStringList constraints, const QString& mergeKey = {});
+    void judgeCells(const SweepSpec& sweep);
     void checkObjective(const SweepSpec& sweep);
 
     SpecForm& m_form;
     std::optional<SweepSpec> m_made;
     std::optional<SearchSpace> m_space;
     std::int64_t m_cells = 0;
+    std::optional<ConstraintCounts> m_counts;
     Problems m_found, m_answers;
 };
 

@@ -5,6 +5,7 @@
 #include "engine/spec/metrics.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/theme.h"
+#include "ui/train/sweep_constraints.h"
 #include "ui/train/sweep_form.h"
 
 namespace lockstep::ui {
@@ -19,9 +20,35 @@ constexpr const char* kObjectives[] = {"validation_accuracy", "validation_loss",
 QString settingLine(const SweepForm& sweep, const QString& path) {
     const auto field = sweep.field(path);
     const auto dimension = dimensionOf(field, sweep.variation(path));
-    return field.label + ": " +
-           (dimension.ok() ? rangeText(dimension.value()) : SweepSettingsCard::tr("not understood yet"));
+    QStringList words{dimension.ok() ? rangeText(dimension.value()) : SweepSettingsCard::tr("not understood yet")};
+    for (const auto& each : sweep.allConditions(path))
+        words << conditionText(sweep.field(QString::fromStdString(each.path)).label, each.values);
+    return field.label + ": " + words.join(", ");
 }
+
+// Fields beside each other, each below its name.
+class FieldRow : public QWidget {
+public:
+    FieldRow() : m_row(new QHBoxLayout(this)) {
+        m_row->setContentsMargins(0, 0, 0, 0);
+        m_row->setSpacing(space::kLarge);
+    }
+    void add(const QString& name, QWidget* editor) {
+        auto* column = new QVBoxLayout;
+        column->setSpacing(2);
+        auto* label = mutedLabel(name);
+        label->setWordWrap(false);
+        label->setBuddy(editor);
+        column->addWidget(label);
+        column->addWidget(editor);
+        m_row->addLayout(column);
+    }
+    void add(QWidget* more) { m_row->addWidget(more); }
+    void end() { m_row->addStretch(1); }
+
+private:
+    QHBoxLayout* m_row;
+};
 
 void setSpinQuietly(QSpinBox& spin, std::int64_t value) {
     const QSignalBlocker quiet(&spin);
@@ -41,7 +68,9 @@ SweepSettingsCard::SweepSettingsCard(SpecForm& form, FormAnswers& answers, const
     m_choosing = mutedLabel({});
     m_choosing->setObjectName("sweep.choosing");
     m_problem = new ProblemLabel;
-    for (QWidget* each : std::initializer_list<QWidget*>{m_varied, makePlan(), makeStopping(), m_choosing, m_problem})
+    auto* constraints = new SweepConstraints(form, explain);
+    for (QWidget* each :
+         std::initializer_list<QWidget*>{m_varied, constraints, makePlan(), makeStopping(), m_choosing, m_problem})
         card->addWidget(each);
     hide();
     for (const auto change : {&SpecForm::changed, &SpecForm::problemsChanged, &SpecForm::catalogChanged})
@@ -50,10 +79,7 @@ SweepSettingsCard::SweepSettingsCard(SpecForm& form, FormAnswers& answers, const
 }
 
 QWidget* SweepSettingsCard::makePlan() {
-    auto* row = new QWidget;
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space::kLarge);
+    auto* row = new FieldRow;
     m_method = makeMethod();
     m_trials = makeNumber(
         "sweep.trials", tr("Trials"),
@@ -72,24 +98,13 @@ QWidget* SweepSettingsCard::makePlan() {
     m_repeats->setRange(1, kMostSeeds);
     m_parallel->setRange(1, kMostAtOnce);
     m_objective = makeObjective();
-    addLabelled(*layout, tr("Method"), m_method);
-    addLabelled(*layout, tr("Trials"), m_trials);
-    addLabelled(*layout, tr("Seeds each"), m_repeats);
-    addLabelled(*layout, tr("At once"), m_parallel);
-    addLabelled(*layout, tr("Best by"), m_objective);
-    layout->addStretch(1);
+    row->add(tr("Method"), m_method);
+    row->add(tr("Trials"), m_trials);
+    row->add(tr("Seeds each"), m_repeats);
+    row->add(tr("At once"), m_parallel);
+    row->add(tr("Best by"), m_objective);
+    row->end();
     return row;
-}
-
-void SweepSettingsCard::addLabelled(QHBoxLayout& into, const QString& name, QWidget* editor) {
-    auto* column = new QVBoxLayout;
-    column->setSpacing(2);
-    auto* label = mutedLabel(name);
-    label->setWordWrap(false);
-    label->setBuddy(editor);
-    column->addWidget(label);
-    column->addWidget(editor);
-    into.addLayout(column);
 }
 
 // Whether trials stop early, and what that comes to.
@@ -97,12 +112,11 @@ QWidget* SweepSettingsCard::makeStopping() {
     auto* whole = new QWidget;
     auto* column = new QVBoxLayout(whole);
     column->setContentsMargins(0, 0, 0, 0);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(space::kLarge);
-    addLabelled(*row, tr("Stop early"), m_scheduler = makeScheduler());
-    row->addWidget(m_rungs = makeRungs());
-    row->addStretch(1);
-    column->addLayout(row);
+    auto* row = new FieldRow;
+    row->add(tr("Stop early"), m_scheduler = makeScheduler());
+    row->add(m_rungs = makeRungs());
+    row->end();
+    column->addWidget(row);
     column->addWidget(m_rungShare = mutedLabel({}));
     column->addWidget(m_rungTable = mutedLabel({}));
     m_rungShare->setObjectName("sweep.rungShare");
@@ -112,10 +126,7 @@ QWidget* SweepSettingsCard::makeStopping() {
 }
 
 QWidget* SweepSettingsCard::makeRungs() {
-    auto* row = new QWidget;
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(space::kLarge);
+    auto* row = new FieldRow;
     m_firstRung = makeNumber("sweep.first_rung", tr("First rung (epochs)"),
                              tr("After how many epochs cells pause for the first time.\nDefault: 1\nRange: at least 1, "
                                 "below the trial's epochs"),
@@ -126,8 +137,8 @@ QWidget* SweepSettingsCard::makeRungs() {
                              &SweepSpec::reduction);
     m_firstRung->setRange(1, kMostSweepTrials);
     m_reduction->setRange(2, kMostSweepTrials);
-    addLabelled(*layout, tr("First rung (epochs)"), m_firstRung);
-    addLabelled(*layout, tr("Keep one of"), m_reduction);
+    row->add(tr("First rung (epochs)"), m_firstRung);
+    row->add(tr("Keep one of"), m_reduction);
     return row;
 }
 

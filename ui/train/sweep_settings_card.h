@@ -15,7 +15,6 @@ public:
 
 private:
     QWidget* makePlan();
-    void addLabelled(QHBoxLayout& into, const QString& name, QWidget* editor);
     QWidget* makeStopping();
     QWidget* makeRungs();
     QComboBox* makeMethod();

@@ -144,12 +144,29 @@ QString rungPlanSpoken(const std::vector<RungPlan>& plan) {
     return rungs.join("; ");
 }
 
+QString valuesText(const ChoiceOfValues& values) {
+    QStringList words;
+    for (const ParamValue& each : values) words << valueText(each);
+    return words.join(", ");
+}
+
+QString alternativesText(const ChoiceOfValues& values) {
+    QString words;
+    for (const ParamValue& each : values)
+        words = words.isEmpty() ? valueText(each) : SweepText::tr("%1 or %2").arg(words, valueText(each));
+    return words;
+}
+
+QString conditionText(const QString& setting, const ChoiceOfValues& values) {
+    return SweepText::tr("only when %1 is %2").arg(setting, alternativesText(values));
+}
+
+QString meetingText(std::int64_t meeting, std::int64_t cells) {
+    return SweepText::tr("met by %1 of %2 cells").arg(counted(meeting), counted(cells));
+}
+
 QString rangeText(const Dimension& dimension) {
-    if (const auto* values = std::get_if<ChoiceOfValues>(&dimension.values)) {
-        QStringList words;
-        for (const ParamValue& each : *values) words << valueText(each);
-        return words.join(", ");
-    }
+    if (const auto* values = std::get_if<ChoiceOfValues>(&dimension.values)) return valuesText(*values);
     const auto& range = std::get<NumberRange>(dimension.values);
     auto words = QString("%1 … %2").arg(valueText(range.low), valueText(range.high));
     if (range.isLog) words = SweepText::tr("log %1").arg(words);

@@ -30,6 +30,10 @@ QString rungShareText(const RungEstimate& estimate, std::int64_t repeats);
 QString rungPlanTable(const std::vector<RungPlan>& plan);
 QString rungPlanSpoken(const std::vector<RungPlan>& plan);
 
-QString rangeText(const Dimension& dimension);  // "log 0.001 … 1, 4 points", "64, 128, 256"
+QString rangeText(const Dimension& dimension);           // "log 0.001 … 1, 4 points", "64, 128, 256"
+QString valuesText(const ChoiceOfValues& values);        // "64, 128, 256"
+QString alternativesText(const ChoiceOfValues& values);  // "sgd or lars"
+QString conditionText(const QString& setting, const ChoiceOfValues& values);  // "only when Batch is 64 or 128"
+QString meetingText(std::int64_t meeting, std::int64_t cells);                // "met by 18 of 27 cells"
 
 }  // namespace lockstep::ui

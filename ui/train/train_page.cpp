@@ -25,6 +25,7 @@
 #include "ui/train/field_places.h"
 #include "ui/train/spec_file.h"
 #include "ui/train/sweep_command.h"
+#include "ui/train/sweep_constraints.h"
 #include "ui/train/sweep_form.h"
 
 namespace lockstep::ui {
@@ -113,10 +114,18 @@ void TrainPage::connectAll() {
 
 void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clone of a trial")); }
 
+void TrainPage::setSweep(const QString& sweepJson, const QString& what) {
+    const auto sweep = sweepFromJson(sweepJson.toStdString(), "");
+    if (sweep.ok()) return m_form.setState(stateOf(sweep.value(), m_form.catalog()), what);
+    m_fileTitle->setText(tr("%1 was not opened; the form is as it was.").arg(what));
+    m_fileProblems->tell(sweep.problems(), m_explain);
+    m_fileNotice->show();
+}
+
 void TrainPage::openSpecFile(const QString& path) {
     const auto read = readSpecFile(path);
     const auto name = QFileInfo(path).fileName();
-    if (read.sweep) m_form.setState(stateOf(*read.sweep), tr("Sweep %1").arg(name));
+    if (read.sweep) m_form.setState(stateOf(*read.sweep, m_form.catalog()), tr("Sweep %1").arg(name));
     else if (!read.spec.isEmpty()) m_form.setSpec(read.spec, tr("Spec %1").arg(name));
     m_fileTitle->setText(read.spec.isEmpty() ? tr("%1 was not opened; the form is as it was.").arg(name)
                                              : tr("%1 is in the form, but not all of it can be used.").arg(name));
@@ -331,6 +340,7 @@ void TrainPage::showActions() {
     m_resetAction->setEnabled(m_answers.hasCatalog());
     m_retryAction->setEnabled(m_service.problem().has_value());
     m_problemAction->setEnabled(!problems.empty());
+    showFinding();
     const auto unknown = m_form.unknownSettings();
     m_unknownAction->setEnabled(m_answers.hasCatalog() && !unknown.isEmpty());
     m_unknownAction->setToolTip(
@@ -361,7 +371,9 @@ void TrainPage::goToProblem() {
 
 // Of a field that is varied, that of its values; of the sweep itself, its own.
 QWidget* TrainPage::editorOf(const QString& field) const {
-    for (const auto& name : {field, field + ".from", field + ".values", field + ".vary", "sweep." + field}) {
+    const auto constraint = m_form.sweep().constraintAt(field);
+    const auto own = constraint ? constraintEditor(*constraint) : "sweep." + field;
+    for (const auto& name : {field, field + ".from", field + ".values", field + ".vary", own}) {
         auto* editor = findChild<QWidget*>(name);
         if (editor && editor->isVisibleTo(this) && editor->isEnabled()) return editor;
     }

@@ -25,6 +25,7 @@ namespace lockstep::ui {
 
 class DatasetCard;
 class FieldList;
+class FindDialog;
 class HistoryService;
 class ProblemLabel;
 
@@ -36,7 +37,8 @@ public:
     TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent = nullptr);
     ~TrainPage() override;
 
-    void setSpec(const QJsonObject& spec);  // a clone of a trial; can be undone
+    void setSpec(const QJsonObject& spec);                         // a clone of a trial; can be undone
+    void setSweep(const QString& sweepJson, const QString& what);  // likewise; `what` names the step that undoes it
     // A spec file, or a sweep's, perhaps edited by hand: what is wrong with it is told by file and field, the rest is
     // in the form.
     void openSpecFile(const QString& path);
@@ -47,9 +49,7 @@ public:
     // Without any trial the preset is offered on one prominent card. The window knows the history.
     void setHomeIsEmpty(bool empty);
 
-    QString id() const override { return "train"; }
-    QString title() const override { return tr("&Train"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;  // their shortcuts hold while the focus is on the page
     QList<QAction*> windowCommands() const override { return m_windowCommands; }
     QUndoStack* undoStack() override { return &m_form.history(); }
@@ -110,6 +110,10 @@ private:
     void chooseDataset();
     void chooseSpecFile();
     void copyCommand();
+    void findRate();
+    void findBatch();
+    void find(FindDialog* dialog, const QString& path);
+    void showFinding();
     void leaveOutUnknown();
     void goToProblem();
     void showService();
@@ -138,7 +142,7 @@ private:
     bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false, m_watches = false;
 
     QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_copyAction, *m_unknownAction,
-        *m_problemAction, *m_retryAction;
+        *m_problemAction, *m_retryAction, *m_findRateAction, *m_findBatchAction;
     QList<QAction*> m_windowCommands;
     QMenu *m_presets, *m_recent;
     QScrollArea* m_scroll;

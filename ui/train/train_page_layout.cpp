@@ -37,6 +37,14 @@ QHBoxLayout* addNotice(QFrame& frame) {
     return layout;
 }
 
+QIcon trainIcon() {
+    QPainterPath lines({7, 4});
+    lines.lineTo(20, 12);
+    lines.lineTo(7, 20);
+    lines.closeSubpath();
+    return lineIcon(lines);
+}
+
 }  // namespace
 
 QAction* TrainPage::makeAction(const QString& id, const QString& text, const QString& help, void (TrainPage::*slot)()) {
@@ -60,6 +68,13 @@ void TrainPage::makeActions() {
         makeAction("copy-command", tr("Copy as command"),
                    tr("Copies the command line that starts the same from a terminal."), &TrainPage::copyCommand);
     m_copyAction->setShortcut(QKeySequence("Ctrl+Shift+C"));
+    m_findRateAction =
+        makeAction("find-rate", tr("Find a learning rate…"),
+                   tr("One short run, in a process of its own, shows which rates teach."), &TrainPage::findRate);
+    m_findBatchAction =
+        makeAction("find-batch", tr("Find a batch size…"),
+                   tr("Measures, in a process of its own, how fast batches are and which fit."), &TrainPage::findBatch);
+    for (auto* action : {m_findRateAction, m_findBatchAction}) action->setIconText(tr("Find…"));
     m_problemAction = makeAction("show-problem", tr("Show problem"),
                                  tr("Goes to the first setting that needs attention. (F8)"), &TrainPage::goToProblem);
     m_problemAction->setShortcut(QKeySequence("F8"));
@@ -88,17 +103,11 @@ void TrainPage::makeWindowCommands() {
     m_windowCommands = {fresh, open};
 }
 
-QIcon TrainPage::icon() const {
-    QPainterPath lines({7, 4});
-    lines.lineTo(20, 12);
-    lines.lineTo(7, 20);
-    lines.closeSubpath();
-    return lineIcon(lines);
-}
+PageFace TrainPage::face() { return {"train", tr("&Train"), &trainIcon}; }
 
 QList<QAction*> TrainPage::commands() const {
-    return {m_startAction, m_presetAction,  m_datasetAction, m_copyAction,
-            m_resetAction, m_problemAction, m_unknownAction, m_retryAction};
+    return {m_startAction, m_presetAction, m_datasetAction, m_findRateAction, m_findBatchAction,
+            m_copyAction,  m_resetAction,  m_problemAction, m_unknownAction,  m_retryAction};
 }
 
 // A button that does and says what the action does and says.
@@ -157,7 +166,7 @@ QWidget* TrainPage::makeForm() {
     left->addWidget(m_dataset = new DatasetCard(m_form, m_answers, m_explain, archives));
     left->addWidget(new ModelCard(m_form, m_answers, m_explain));
     left->addStretch(1);
-    right->addWidget(new DevicesCard(m_form, m_explain));
+    right->addWidget(new DevicesCard(m_form, m_explain, *m_findBatchAction));
     addMethodCard(*right);
     addRunCard(*right);
     right->addStretch(1);
@@ -253,6 +262,7 @@ void TrainPage::addMethodCard(QVBoxLayout& into) {
     auto* card = addCard(into, tr("Optimizer and schedule"));
     card->addWidget(new ChoiceForm(m_form, "optimizer", m_explain, ChoiceForm::Label::Shown));
     card->addWidget(m_rateFields = new FieldList(m_form, m_explain));
+    m_rateFields->setBeside("learning_rate", m_findRateAction);
     card->addWidget(new ChoiceForm(m_form, "schedule", m_explain, ChoiceForm::Label::Shown));
     card->addWidget(new SchedulePreview(m_answers));
 }

@@ -65,7 +65,7 @@ void TrainPage::fillForm(const QString& json, const QString& what) {
     const auto object = QJsonDocument::fromJson(json.toUtf8()).object();
     if (!object.contains("vary")) return m_form.setSpec(object, what);
     const auto sweep = sweepFromJson(json.toStdString(), "");
-    if (sweep.ok()) m_form.setState(stateOf(sweep.value()), what);
+    if (sweep.ok()) m_form.setState(stateOf(sweep.value(), m_form.catalog()), what);
 }
 
 QString TrainPage::startText() const {

@@ -6,6 +6,7 @@
 #include "ui/style/theme.h"
 #include "ui/train/sweep_form.h"
 #include "ui/train/vary_choices.h"
+#include "ui/train/vary_conditions.h"
 #include "ui/train/vary_numbers.h"
 #include "ui/train/vary_values.h"
 
@@ -49,14 +50,14 @@ QWidget* VaryRoom::makeEditor() {
         case FormField::Kind::Text:
         case FormField::Kind::File: editor = new VaryValues(m_form, field); break;
     }
-    if (m_name == Name::None) return editor;
-    auto* named = new QWidget;
-    auto* layout = new QVBoxLayout(named);
+    auto* whole = new QWidget;
+    auto* layout = new QVBoxLayout(whole);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::kSmall);
-    layout->addWidget(new QLabel(tr("%1, varied").arg(field.label)));
+    if (m_name == Name::Shown) layout->addWidget(new QLabel(tr("%1, varied").arg(field.label)));
     layout->addWidget(editor);
-    return named;
+    layout->addWidget(new VaryConditions(m_form, m_path));
+    return whole;
 }
 
 }  // namespace lockstep::ui

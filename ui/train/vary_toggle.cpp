@@ -7,7 +7,7 @@ namespace lockstep::ui {
 VaryToggle::VaryToggle(SpecForm& form, const QString& path, const QString& label, QWidget* parent)
     : QToolButton(parent) {
     setObjectName(path + ".vary");
-    setProperty("vary", true);  // what it looks like
+    setProperty("quiet", true);  // what it looks like
     setText("⇄");
     setCheckable(true);
     setFocusPolicy(Qt::StrongFocus);

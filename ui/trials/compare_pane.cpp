@@ -230,7 +230,8 @@ void ComparePane::describe() {
         }
     } else if (m_rows.size() > 1) {
         title = tr("Differences between %1 trials").arg(m_rows.size());
-        hint = m_rows.size() > kComparedTrials ? tr("Of the first %1.").arg(kComparedTrials) : QString();
+        hint = m_rows.size() > kComparedTrials ? tr("Of the first %1. The page Compare shows all.").arg(kComparedTrials)
+                                               : QString();
         if (m_curves.trials.size() > 1 && m_diffModel->rowCount() == 0) hint = tr("Their settings are the same.");
     }
     if (!m_curves.problems.empty()) hint = m_explain(m_curves.problems.front()).what;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ui/history/history_service.h"
+#include "ui/history/spec_diff.h"
 #include "ui/style/explanation.h"
-#include "ui/trials/spec_diff.h"
 
 class QCheckBox;
 class QComboBox;

@@ -103,10 +103,15 @@ QString plan(const FreePlan& plan) {
 }
 
 QString spared(const FreePlan& plan) {
-    const auto count = plan.spared.size();
-    if (count == 0) return {};
-    return count == 1 ? DiskText::tr("1 trial runs, is paused or queued, and is left alone.")
-                      : DiskText::tr("%1 trials run, are paused or queued, and are left alone.").arg(count);
+    QStringList told;
+    if (const auto count = plan.spared.size(); count > 0)
+        told << (count == 1 ? DiskText::tr("1 trial runs, is paused or queued, and is left alone.")
+                            : DiskText::tr("%1 trials run, are paused or queued, and are left alone.").arg(count));
+    for (const AtRungs& each : plan.atRungs)
+        told << DiskText::tr("Sweep %1 may let trials go on from its rungs, whose newest checkpoints stay: %2.")
+                    .arg(each.sweep)
+                    .arg(rangesOf(each.trials));
+    return told.join(' ');
 }
 
 QString freed(const Freed& freed) {

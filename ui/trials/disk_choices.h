@@ -27,7 +27,7 @@ QString bytes(std::uint64_t bytes);       // "1.2 GiB"
 QString line(const DiskWeight& weight);   // "History: 1.2 GiB in 203 trials; 51 GiB free"
 QString parts(const DiskWeight& weight);  // what takes how much
 QString plan(const FreePlan& plan);       // what would go, and that it cannot be undone
-QString spared(const FreePlan& plan);     // of trials that have not ended; empty: none
+QString spared(const FreePlan& plan);     // of trials that have not ended, or may go on; empty: none
 QString freed(const Freed& freed);        // what went
 QString button(const FreePlan* plan);     // "Free 1.2 GiB"; null: none yet
 QString name(const TrialWeight& trial);   // its title, or what it trained

@@ -31,12 +31,6 @@ constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMil
               kFirstWeighMilliseconds = 300;  // when the table is there
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 
-std::vector<std::int64_t> idsOf(const std::vector<const TrialRow*>& rows) {
-    std::vector<std::int64_t> ids;
-    for (const auto* row : rows) ids.push_back(row->id);
-    return ids;
-}
-
 }  // namespace
 
 TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Places places, Explain explain,
@@ -138,7 +132,6 @@ void TrialsPage::connectViews() {
         if (m_filter->text() != m_selection.filter()) m_filter->setText(m_selection.filter());
         m_filterSoon.start();
     });
-    connect(&m_selection, &TrialSelection::pinnedChanged, this, &TrialsPage::followPinned);
     connect(m_table, &TrialsTable::hovered, this, [this](const QModelIndex& at) {
         const TrialRow* trial = m_proxy.trialAt(at);
         m_selection.setHovered(trial ? std::optional(trial->id) : std::nullopt);
@@ -228,10 +221,9 @@ bool TrialsPage::eventFilter(QObject* watched, QEvent* event) {
 void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
     if (m_unreadable && !m_writeWaits) m_problem->hide();
     m_unreadable.reset();
-    const bool isFirst = !std::exchange(m_loaded, true);
+    m_loaded = true;
     m_model.setRows(rows);
     weighSoon();
-    if (isFirst) followPinned();
     m_prepare.start();
     readSettings();
     m_freshSweeps.clear();
@@ -331,20 +323,6 @@ void TrialsPage::selectionChanged() {
     enableActions();
     m_count->setText(countText(state()));
     m_compareSoon.start(kCompareMilliseconds);
-    m_selection.setPinned(idsOf(selected()));
-}
-
-// What another page pinned, as far as the list shows it.
-void TrialsPage::followPinned() {
-    const auto& pinned = m_selection.pinned();
-    if (!m_loaded || std::ranges::is_permutation(idsOf(selected()), pinned)) return;
-    QItemSelection rows;
-    for (const auto trial : pinned) {
-        if (!m_model.find(trial)) continue;
-        const auto at = m_proxy.mapFromSource(m_model.index(m_model.indexOf(trial), kIdColumn));
-        if (at.isValid()) rows.select(at, at);
-    }
-    m_table->selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
 void TrialsPage::compare() {

@@ -39,14 +39,12 @@ class TrialsPage : public Page {
     Q_OBJECT
 
 public:
-    // Service and selection outlive the page. What is selected in the table is pinned, and what others pin is selected.
+    // Service and selection outlive the page. What the table shows is listed for other pages.
     TrialsPage(HistoryService* history, TrialSelection* selection, Places places, Explain explain,
                QWidget* parent = nullptr);
     ~TrialsPage() override;
 
-    QString id() const override { return "trials"; }
-    QString title() const override { return tr("Tr&ials"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;  // as the selection and the shelf allow
     QUndoStack* undoStack() override { return &m_undo; }
     void selectTrial(std::int64_t trial);  // on the current shelf, past a filter that hides it; also one yet to come
@@ -59,6 +57,7 @@ signals:
     void resumeRequested(qint64 trial);
     void cardRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
+    void compareRequested(qint64 sweep);  // 0: what the list shows
 
 protected:
     void focusInEvent(QFocusEvent* event) override;
@@ -89,7 +88,7 @@ private:
     void showProblem(const Explanation& explanation);
     void selectionChanged();
     void compare();
-    void followPinned();
+    void compareSelected();
     void follow(const QString& command);
     TrialsPageState state() const;
     std::vector<const TrialRow*> selected() const;
@@ -127,7 +126,7 @@ private:
 
     struct Actions {
         QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note,
-            *card, *exporting, *emptying, *disk, *group, *find;
+            *card, *exporting, *emptying, *disk, *group, *find, *compare;
     };
 
     const Places m_places;

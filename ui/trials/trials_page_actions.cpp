@@ -196,6 +196,13 @@ void TrialsPage::resumeSelected() {
     if (rows.size() == 1) emit resumeRequested(rows.front()->id);
 }
 
+void TrialsPage::compareSelected() {
+    std::vector<std::int64_t> trials;
+    for (const auto* row : selected()) trials.push_back(row->id);
+    if (trials.size() > 1) m_selection.setPinned(std::move(trials));
+    emit compareRequested(0);
+}
+
 void TrialsPage::saveCard() {
     const auto rows = selected();
     if (rows.size() == 1) emit cardRequested(rows.front()->id);

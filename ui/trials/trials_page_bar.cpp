@@ -86,6 +86,9 @@ void TrialsPage::makeActions() {
                              tr("Put the trials of a sweep together, beneath what has come of it"),
                              QKeySequence("Ctrl+G"), &TrialsPage::toggleGrouped);
     a.group->setCheckable(true);
+    a.compare = addTrialAction("compare", tr("Compare"), tr("Compare the trials"),
+                               tr("Lay what the list shows side by side; several selected trials are pinned"),
+                               QKeySequence("Ctrl+Shift+C"), &TrialsPage::compareSelected);
     a.find = new QAction(tr("Find trials"), this);
     a.find->setObjectName("trials.find");
     a.find->setShortcut(QKeySequence::Find);
@@ -96,14 +99,14 @@ void TrialsPage::makeActions() {
 
 QList<QAction*> TrialsPage::commands() const {
     const auto& a = m_actions;
-    return {a.open, a.evaluate, a.clone, a.resume,  a.command,  a.rename,    a.note, a.card,  a.star,
-            a.tag,  a.archive,  a.trash, a.restore, a.emptying, a.exporting, a.disk, a.group, a.find};
+    return {a.open,    a.evaluate, a.clone,   a.resume,   a.command,   a.rename, a.note,  a.card,    a.star, a.tag,
+            a.archive, a.trash,    a.restore, a.emptying, a.exporting, a.disk,   a.group, a.compare, a.find};
 }
 
 void TrialsPage::buildBar(QToolBar& bar) {
     makeActions();
     const auto& a = m_actions;
-    bar.addActions({a.open, a.evaluate, a.clone, a.resume});
+    bar.addActions({a.open, a.evaluate, a.compare, a.clone, a.resume});
     bar.addSeparator();
     bar.addActions({a.star, a.tag, a.archive, a.trash, a.restore, a.emptying});
     bar.addSeparator();
@@ -143,7 +146,7 @@ void TrialsPage::showContextMenu(const QPoint& at) {
     const auto sweep = m_table->indexAt(at).data(TrialTableModel::SweepRole).toLongLong();
     if (sweep != 0) return showSweepMenu(sweep, at);
     QMenu menu(this);
-    menu.addActions({a.open, a.evaluate, a.clone, a.resume, a.command, a.card});
+    menu.addActions({a.open, a.evaluate, a.compare, a.clone, a.resume, a.command, a.card});
     menu.addSeparator();
     menu.addActions({a.rename, a.note, a.star, a.tag, a.archive, a.trash, a.restore});
     menu.addSeparator();

@@ -77,6 +77,7 @@ void TrialsPage::showSweepMenu(std::int64_t sweep, const QPoint& at) {
     menu.addAction(isFolded ? tr("Unfold its trials") : tr("Fold its trials away"), this,
                    [=, this] { emit m_table->foldWanted(sweep, !isFolded); });
     menu.addAction(tr("Show its trials alone"), this, [=, this] { m_filter->setText(QString("sweep:%1").arg(sweep)); });
+    menu.addAction(tr("Compare its trials"), this, [=, this] { emit compareRequested(sweep); });
     menu.exec(m_table->viewport()->mapToGlobal(at));
 }
 

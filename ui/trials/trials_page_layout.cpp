@@ -26,9 +26,7 @@ QLabel* wrapped(const char* role) {
     return label;
 }
 
-}  // namespace
-
-QIcon TrialsPage::icon() const {
+QIcon trialsIcon() {
     QPainterPath lines;
     for (const int y : {6, 12, 18}) {
         lines.moveTo(4, y);
@@ -38,6 +36,10 @@ QIcon TrialsPage::icon() const {
     }
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace TrialsPage::face() { return {"trials", tr("Tr&ials"), &trialsIcon}; }
 
 QWidget* TrialsPage::buildHead() {
     auto* title = new QLabel(tr("Trials"));

@@ -25,9 +25,20 @@ public:
         const std::int64_t sweep = made->sweep("made", 5);
         for (std::int64_t cell = 0; cell < 4; ++cell)
             for (std::int64_t repeat = 0; repeat < 2; ++repeat)
-                made->finish("", 0.5 + 0.1 * static_cast<double>(cell) + 0.01 * static_cast<double>(repeat),
-                             GroupPlace{sweep, cell, repeat});
+                made->finish(specOf(cell, repeat), accuracyOf(cell, repeat), GroupPlace{sweep, cell, repeat});
         for (std::int64_t repeat = 0; repeat < 2; ++repeat) made->fail("", GroupPlace{sweep, 4, repeat});
+    }
+
+    static double accuracyOf(std::int64_t cell, std::int64_t repeat) {
+        return 0.5 + 0.1 * static_cast<double>(cell) + 0.01 * static_cast<double>(repeat);
+    }
+    // As the sweep's cells have it.
+    static TrialSpec specOf(std::int64_t cell, std::int64_t repeat) {
+        TrialSpec spec = MadeQueue::specOf("");
+        spec.batch = std::int64_t{32} << cell;
+        spec.learningRate = 0.01;
+        spec.seed = static_cast<std::uint64_t>(repeat + 1);
+        return spec;
     }
 
     void open(std::int64_t scope = 1) {

@@ -1,3 +1,5 @@
+#include <QAction>
+#include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QToolButton>
@@ -72,8 +74,9 @@ private slots:
 
     void trialsOfTheListAreComparedToo() {
         CompareDesktop desktop;
-        desktop.open(0);
+        desktop.open();
         QTRY_COMPARE(desktop.rows(), 10);
+        desktop.selection->setScope(0);
         desktop.selection->setListed({1, 2, 3});
         QTRY_COMPARE(desktop.rows(), 3);
         auto* scope = desktop.page->findChild<QComboBox*>("compareScope");
@@ -81,6 +84,44 @@ private slots:
         desktop.selection->setScope(1);
         QTRY_COMPARE(desktop.rows(), 10);
         QCOMPARE(scope->currentData().toLongLong(), 1);
+    }
+
+    void aSweepHasAReport() {
+        CompareDesktop desktop;
+        desktop.open();
+        QTRY_COMPARE(desktop.rows(), 10);
+        const auto commands = desktop.page->commands();
+        const auto action = [&](const char* id) {
+            return *std::ranges::find(commands, QString(id), &QAction::objectName);
+        };
+        QTRY_VERIFY(action("compare.report")->isEnabled());
+        const QSignalSpy asked(desktop.page.get(), &ComparePage::reportRequested);
+        action("compare.report")->trigger();
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked.front().front().toLongLong(), 1);
+        action("compare.copy-report-command")->trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep report 1"));
+        desktop.selection->setScope(0);
+        QVERIFY(!action("compare.report")->isEnabled() && !action("compare.copy-report-command")->isEnabled());
+    }
+
+    // Over a field, too: it leaves the wheel to the page until it has the focus.
+    void theWheelScrollsThePage() {
+        CompareDesktop desktop;
+        desktop.open();
+        QTRY_COMPARE(desktop.rows(), 10);
+        auto* box = desktop.page->findChild<QComboBox*>("scatterX");
+        const auto turned = [&] {
+            box->setCurrentIndex(0);
+            const QPointF at(5, 5);
+            QWheelEvent turn(at, box->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                             false);
+            QApplication::sendEvent(box, &turn);
+            return std::pair(turn.isAccepted(), box->currentIndex());
+        };
+        QCOMPARE(turned(), std::pair(false, 0));
+        box->setFocus();
+        QCOMPARE(turned(), std::pair(true, 1));
     }
 
     void noTrialsAreAnEmptyPage() {

@@ -68,6 +68,19 @@ public:
         run({"train", "--dataset", "text", "--data", file.fileName(), "--model", "gpt", "--epochs", "1", "--devices",
              "cpu:1", "--batch", "8", "--set", "dataset.sequence=32", "model.width=32", "model.heads=2"});
     }
+    // A model that has learnt nothing, so that some of its answers are wrong.
+    void trainTexts() {
+        writeTexts("all is well", "good", "bad");
+        run({"train", "--data", tableOfTexts(), "--model", "text-encoder", "--epochs", "1", "--devices", "cpu:1",
+             "--batch", "8", "--lr", "0", "--set", "model.width=16", "model.heads=2", "model.layers=1"});
+    }
+    void writeTexts(const QByteArray& well, const QByteArray& good, const QByteArray& bad) {
+        QFile table(tableOfTexts());
+        if (!table.open(QIODevice::WriteOnly)) qFatal("%s cannot be written", qPrintable(table.fileName()));
+        table.write("text,label\n");
+        for (int i = 0; i < 40; ++i) table.write(i % 2 ? well + ',' + good + '\n' : "nothing works," + bad + '\n');
+    }
+    QString tableOfTexts() const { return texts.filePath("texts.csv"); }
     void open() {
         engine = std::make_unique<EngineService>(LOCKSTEP_PROGRAM);
         history = std::make_unique<HistoryService>(home.places);
@@ -111,6 +124,7 @@ public:
         QTest::mouseClick(&copies, Qt::LeftButton);
         return QApplication::clipboard()->text();
     }
+    QString sampleText(int at) const { return find<QListWidget>("sampleList").item(at)->text(); }
     int samples() const { return find<QListWidget>("sampleList").count(); }
     QString answers() const { return find<AnswerBars>("answers").accessibleDescription(); }
 
@@ -343,10 +357,65 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
         QVERIFY(others.count() == 0 && !others.isEnabled());
         QVERIFY2(others.placeholderText().contains("no other trial"), qPrintable(others.placeholderText()));
+        const QString why = bench.find<QLabel>("besideHint").text();
+        QVERIFY2(why.contains("same classes") && why.contains("train another model"), qPrintable(why));
         train();
         QTRY_COMPARE_WITH_TIMEOUT(others.count(), 2, kPatience);
         QVERIFY(others.isEnabled());
         QCOMPARE(others.itemData(1).toLongLong(), 3);
+    }
+
+    // Why, and what to do, whatever the reason.
+    void whatCannotBeComparedIsSaid() {
+        Bench bench({}, 2);
+        bench.run({"evaluate", "2"});
+        bench.run({"evaluate", "1", "--split", "train"});
+        bench.open();
+        auto& hint = bench.find<QLabel>("besideHint");
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QComboBox>("besideTrial").count(), 2, kPatience);
+        bench.choose("besideTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(hint.text().contains("not been evaluated on the same data"), kPatience);
+        QVERIFY2(hint.text().contains("Evaluate it"), qPrintable(hint.text()));
+        bench.choose("source", 1);  // of training
+        QTRY_VERIFY_WITH_TIMEOUT(hint.text().contains("Choose one of its evaluations"), kPatience);
+        bench.choose("source", 0);
+        std::filesystem::remove_all(bench.home.places.run(1) / "checkpoints");
+        bench.choose("besideTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(hint.text().contains("choose another trial"), kPatience);
+        QVERIFY(!bench.find<QPushButton>("evaluateBeside").isVisible());
+    }
+
+    // Of a trial that is opened on another page.
+    void theTrialLookedAtElsewhereIsShown() {
+        Bench bench({}, 2);
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        bench.page->hide();
+        bench.page->setLookedAt(1);
+        bench.page->show();
+        QTRY_COMPARE_WITH_TIMEOUT(bench.page->trial(), 1, kPatience);
+        bench.choose("evaluatedTrial", 0);
+        bench.page->hide();
+        bench.page->show();
+        QTest::qWait(200);
+        QCOMPARE(bench.page->trial(), 2);  // chosen since
+    }
+
+    // A trial that ended before its first checkpoint has lost none.
+    void neverACheckpointIsSaid() {
+        Bench bench;
+        std::filesystem::remove_all(bench.home.places.run(1) / "checkpoints");
+        QProcess& failing =
+            bench.home.start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices",
+                                                "cpu:1", "--lr", "1000", "--set", "optimizer.momentum=0.99"});
+        QVERIFY(failing.waitForFinished(kPatience) && failing.exitCode() != 0);
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        auto& why = bench.find<QPushButton>("evaluateMenu");
+        QTRY_VERIFY_WITH_TIMEOUT(why.toolTip().contains("never had a checkpoint"), kPatience);
+        QVERIFY2(why.toolTip().contains("Clone"), qPrintable(why.toolTip()));
+        bench.choose("evaluatedTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(why.toolTip().contains("are gone"), kPatience);
     }
 
     // A hundred at a time, and no answer of an older question stands under a newer one's samples.
@@ -379,6 +448,83 @@ private slots:
         QVERIFY(!bench.action("copy-question").isEnabled());
         QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(bench.find<QSlider>("epoch").value(), 1, kPatience);
+    }
+
+    // Others lie there by now: they are not passed off as those that were asked about, and the page says so.
+    void dataThatChangedAreSaid() {
+        Bench bench({}, 0);
+        bench.trainTexts();
+        bench.run({"evaluate", "1", "--split", "all"});
+        bench.writeTexts("all was fine", "good", "bad");
+        bench.open();
+        auto& changed = bench.find<QLabel>("dataChanged");
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        QVERIFY2(bench.sampleText(0).contains("   sample "), qPrintable(bench.sampleText(0)));
+        QVERIFY2(changed.isVisible() && changed.text().contains("texts.csv have changed since this evaluation"),
+                 qPrintable(changed.text()));
+
+        bench.run({"evaluate", "1", "--split", "all"});
+        bench.choose("evaluatedTrial", 0);  // reads its evaluations
+        auto& source = bench.find<QComboBox>("source");
+        QTRY_COMPARE_WITH_TIMEOUT(source.count(), 3, kPatience);
+        QVERIFY2(source.itemText(1).endsWith(", the data changed since"), qPrintable(source.itemText(1)));
+        QVERIFY(!source.itemText(0).contains("changed"));
+        bench.choose("source", 2);
+        QTRY_VERIFY2_WITH_TIMEOUT(changed.text().contains("changed since the training: the evaluation of"),
+                                  qPrintable(changed.text()), kPatience);
+        bench.choose("source", 0);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        QVERIFY2(!bench.sampleText(0).contains("sample "), qPrintable(bench.sampleText(0)));
+        QVERIFY2(changed.text().contains("since the training: these samples are others"), qPrintable(changed.text()));
+        bench.writeTexts("all is well", "good", "bad");  // as they were
+        bench.choose("source", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        QVERIFY2(!bench.sampleText(0).contains("sample "), qPrintable(bench.sampleText(0)));
+        QVERIFY2(changed.text().contains("since this evaluation: that of"), qPrintable(changed.text()));
+    }
+
+    // Two trials that were asked before and after a change were asked about different samples.
+    void changedDataAreNotCompared() {
+        Bench bench({}, 0);
+        bench.trainTexts();
+        const QStringList onAll{"--split", "all"};
+        bench.run(QStringList{"evaluate", "1"} + onAll);
+        bench.trainTexts();
+        bench.writeTexts("all was fine", "good", "bad");
+        bench.run(QStringList{"evaluate", "2"} + onAll);
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QComboBox>("besideTrial").count(), 2, kPatience);
+        bench.choose("besideTrial", 1);
+        auto& evaluates = bench.find<QPushButton>("evaluateBeside");
+        QTRY_VERIFY_WITH_TIMEOUT(evaluates.isVisible(), kPatience);
+        const auto labels = evaluates.parentWidget()->findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(
+            labels, [](const QLabel* each) { return each->text().contains("asked about different samples"); }));
+        QTest::mouseClick(&evaluates, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<QPushButton>("beside0").isVisible(), kPatience);
+    }
+
+    // Whatever lies there by now: of the history or, of an old trial, of a checkpoint.
+    void classesAreThoseOfTheTraining_data() {
+        QTest::addColumn<bool>("isOld");
+        QTest::newRow("of the history") << false;
+        QTest::newRow("of a checkpoint") << true;
+    }
+    void classesAreThoseOfTheTraining() {
+        QFETCH(bool, isOld);
+        Bench bench({}, 0);
+        bench.trainTexts();
+        bench.run({"evaluate", "1", "--split", "all"});
+        const QString history = QString::fromStdString(bench.home.places.history().string());
+        if (isOld) QCOMPARE(QProcess::execute("sqlite3", {history, "UPDATE trial SET trained_on = NULL"}), 0);
+        else std::filesystem::remove_all(bench.home.places.run(1) / "checkpoints");
+        bench.writeTexts("all is well", "cheerful", "sad");
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        QTRY_VERIFY2_WITH_TIMEOUT(bench.sampleText(0).contains("is good") || bench.sampleText(0).contains("is bad"),
+                                  qPrintable(bench.sampleText(0)), kPatience);
     }
 
     void aTextIsTyped() {

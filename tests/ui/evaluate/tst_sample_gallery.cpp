@@ -1,5 +1,7 @@
+#include <QLabel>
 #include <QListWidget>
 #include <QtTest>
+#include <algorithm>
 
 #include "ui/evaluate/sample_gallery.h"
 #include "ui/style/theme.h"
@@ -56,6 +58,28 @@ private slots:
         QVERIFY2(lines[0].startsWith("a ") && lines[0].endsWith("… 91 %"), qPrintable(lines[0]));
         QVERIFY2(lines[1].startsWith("is a long") && lines[1].endsWith("…"), qPrintable(lines[1]));
         for (const QString& name : classes) QVERIFY2(item.toolTip().contains(name), qPrintable(item.toolTip()));
+    }
+
+    // The answers stay, of a hundred samples at a time, and why there is nothing to see.
+    void whatCannotBeSeenHasItsAnswers() {
+        SampleGallery gallery;
+        std::vector<SampleGallery::Answers> models{{QString("#1"), mistaken()}};
+        gallery.setSamples("Mistakes", SampleList(130, 0), models, {"cat", "dog"});
+        gallery.addUnseen("Others lie there.");
+        const auto& list = *gallery.findChild<QListWidget*>("sampleList");
+        QCOMPARE(list.count(), 100);
+        QCOMPARE(list.item(0)->text(), QString("dog 91 %, is cat   sample 0"));
+        QVERIFY(list.item(0)->icon().isNull());
+        const auto says = [&gallery](const char* words) {
+            const auto labels = gallery.findChildren<QLabel*>();
+            return std::ranges::any_of(labels, [words](const QLabel* each) { return each->text() == words; });
+        };
+        QVERIFY(says("Others lie there."));
+        gallery.addUnseen("Others lie there.");
+        QCOMPARE(list.count(), 130);
+        gallery.setSamples("Mistakes", SampleList{0}, models, {"cat", "dog"});
+        gallery.addShown({image()}, "As they are today.");
+        QVERIFY(says("As they are today.") && !says("Others lie there.") && !list.item(0)->icon().isNull());
     }
 
     void aTextSaysBothBeforeItBegins() {

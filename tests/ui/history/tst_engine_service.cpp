@@ -3,6 +3,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "ui/history/engine_command.h"
 #include "ui/history/engine_service.h"
 
 using namespace lockstep;
@@ -15,6 +16,34 @@ class TestEngineService : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { qputenv("LOCKSTEP_HOME", m_folder.filePath("home").toUtf8()); }
+
+    // Lines come while the command runs; its input is given to it, and ends.
+    void aCommandTellsWhileItRuns() {
+        EngineCommand command(engine("#!/bin/sh\necho one\nsleep 0.2\ncat\nprintf two\n", true));
+        QByteArrayList lines;
+        bool ran = false;
+        connect(&command, &EngineCommand::lineWritten, this, [&](const QByteArray& line) {
+            ran = command.isRunning();
+            lines << line;
+        });
+        QSignalSpy done(&command, &EngineCommand::done);
+        command.start({"any"}, "half a line, ");
+        QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+        QCOMPARE(lines, QByteArrayList{"one"});
+        QVERIFY(ran);
+        QCOMPARE(done.front().front().toByteArray(), QByteArray("one\nhalf a line, two"));
+    }
+
+    void aCommandFailsWithWhatItsLastLineSays() {
+        EngineCommand command(
+            engine("#!/bin/sh\necho '{\"event\":\"x\"}'\necho '{\"problems\":[{\"what\":\"Bad.\",\"remedy\":\"Mend "
+                   "it.\"}]}'\nexit 2\n",
+                   true));
+        QString said;
+        connect(&command, &EngineCommand::failed, this, [&](const Explanation& why) { said = why.inOneLine(); });
+        command.start({"any"});
+        QTRY_COMPARE_WITH_TIMEOUT(said, QString("Bad. Mend it."), 30000);
+    }
 
     void questionsAreAnsweredInOrder() {
         EngineService service(LOCKSTEP_PROGRAM);

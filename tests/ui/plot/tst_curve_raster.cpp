@@ -1,6 +1,7 @@
 #include <QPainter>
 #include <QPointF>
 #include <QtTest>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -78,6 +79,43 @@ private slots:
         QCOMPARE(paintedIn(image, 0), 0);
         QCOMPARE(paintedIn(image, 1), 10);  // on its way down, out of the picture
         QCOMPARE(paintedIn(image, 3), 6);
+    }
+
+    // Against the plain statement: a column has what the line passes between its left and its right edge.
+    void aLineIsStraightBetweenItsPoints() {
+        constexpr int kWidth = 60, kHeight = 40;
+        const std::vector<QPointF> points{{2.5, 3}, {20.25, 35.5}, {20.75, 10}, {57, 20}};
+        CurveRaster raster(kWidth, kHeight);
+        raster.paintLine(points, kAsIs, kRed);
+        const QImage image = raster.image();
+        for (int x = 0; x < kWidth; ++x) {
+            double least = 1e9, most = -1e9;
+            for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+                const QPointF from = points[i], to = points[i + 1];
+                const double left = std::max<double>(x, from.x()), right = std::min<double>(x + 1, to.x());
+                for (const double at : {left, right}) {
+                    if (left > right) continue;
+                    const double y = from.y() + (to.y() - from.y()) * (at - from.x()) / (to.x() - from.x());
+                    least = std::min(least, y), most = std::max(most, y);
+                }
+            }
+            const int painted = paintedIn(image, x);
+            if (least > most) QCOMPARE(painted, 0);
+            else QVERIFY(std::abs(painted - (std::floor(most) - std::floor(least) + 1)) <= 1);
+        }
+    }
+
+    void aBandIsWhatLiesBetweenItsEdges() {
+        CurveRaster raster(20, 30);
+        raster.paintBand(std::vector<QPointF>{{0, 20}, {20, 20}}, std::vector<QPointF>{{5, 10}, {15, 10}}, kAsIs, kRed);
+        const QImage image = raster.image();
+        QCOMPARE(paintedIn(image, 2), 0);  // one of its edges alone
+        QCOMPARE(paintedIn(image, 10), 11);
+        QVERIFY(qAlpha(image.pixel(10, 9)) == 0 && qAlpha(image.pixel(10, 21)) == 0);
+        raster.paintBand(std::vector<QPointF>{{0, 500}, {20, 500}}, std::vector<QPointF>{{0, -50}, {20, -50}}, kAsIs,
+                         kRed);
+        QCOMPARE(paintedIn(raster.image(), 19), 30);
+        raster.paintBand(std::vector<QPointF>{}, std::vector<QPointF>{}, kAsIs, kRed);
     }
 
     // Against Qt's painter.

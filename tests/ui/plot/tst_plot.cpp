@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QMimeData>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/plot/parts_bar.h"
 #include "ui/plot/plot_view.h"
 
 using namespace lockstep::ui;
@@ -22,6 +24,19 @@ std::vector<PlotSeries> twoCurves() {
     for (int i = 1; i <= 1000; ++i) train->append(i, i * 0.1, 2.0 / i + 0.1 * std::sin(i));
     for (int i = 1; i <= 10; ++i) test->append(i * 100, i * 10 + 1, 1.0 / i);
     return {{"train", train, 0, Marker::Circle, 100, true}, {"test", test, 1, Marker::Square, 100, false}};
+}
+
+// With what it has besides steps.
+std::shared_ptr<Curve> levelCurve(double value, int points, double perDevice = 1) {
+    auto curve = std::make_shared<Curve>();
+    for (int i = 1; i <= points; ++i) curve->append(Curve::Place{1.0 * i, 2.0 * i, 2.0 * perDevice * i}, value);
+    return curve;
+}
+
+PlotSeries lineAt(double value, std::int64_t key, int points = 100) {
+    PlotSeries line{.name = QString("line %1").arg(key), .curve = levelCurve(value, points), .color = -1};
+    line.key = key;
+    return line;
 }
 
 struct Shown {
@@ -75,6 +90,152 @@ private slots:
         QCOMPARE(model.fitX().high, 10.0);
         model.setAxis(PlotAxis::Time);
         QCOMPARE(model.fitX().high, 101.0);
+    }
+
+    void samplesAndSecondsOfDevicesAreAxes() {
+        PlotModel model;
+        PlotSeries series{.name = "a", .curve = levelCurve(1, 50, 4)};
+        series.samplesPerStep = 128;
+        model.setSeries({series});
+        model.setAxis(PlotAxis::Samples);
+        QCOMPARE(model.fitX().high, 50 * 128.0);
+        QCOMPARE(model.draw(0, {0, 1280}, 100).line[9].x, 1280.0);
+        QCOMPARE(model.readings(1300).front().x, 1280.0);
+        model.setAxis(PlotAxis::DeviceTime);
+        QCOMPARE(model.fitX().high, 400.0);
+        auto plain = std::make_shared<Curve>();  // of one device, that says no more than its seconds
+        for (int i = 1; i <= 5; ++i) plain->append(i, i * 3, 1);
+        model.setSeries({{"b", plain}});
+        QCOMPARE(model.fitX().high, 15.0);
+    }
+
+    // Of stretches: the line is where their values were, smoothing follows their means.
+    void theExtremesOfStretchesAreShownAsMeasured() {
+        auto means = std::make_shared<Curve>(), extremes = std::make_shared<Curve>();
+        for (int i = 1; i <= 10; ++i) means->append(i, i, 5), extremes->append(i, i, 1), extremes->append(i, i, 9);
+        PlotSeries series{.name = "a", .curve = means};
+        series.measured = extremes;
+        PlotModel model;
+        model.setSeries({series});
+        QCOMPARE(model.draw(0, {0, 11}, 100).line.size(), std::size_t{20});
+        QVERIFY(model.fitY({0, 11}).low < 1 && model.fitY({0, 11}).high > 9);
+        QCOMPARE(model.readings(5).front().value, 5.0);
+        model.setSmoothing(0.5);
+        const auto drawing = model.draw(0, {0, 11}, 100);
+        QVERIFY(drawing.line.size() == 10 && drawing.line[3].y == 5 && drawing.ghost.size() == 20);
+    }
+
+    // Lines behind are within the picture, but for a few that went astray.
+    void linesBehindAreFitted() {
+        PlotModel model;
+        std::vector<PlotSeries> lines;
+        for (int i = 0; i < 40; ++i) lines.push_back(lineAt(i, i));
+        lines.push_back(lineAt(1e9, 99));
+        model.setBehind(lines);
+        QVERIFY(!model.empty());
+        QCOMPARE(model.fitX().high, 100.0);
+        QVERIFY(model.fitY({0, 100}).high > 38 && model.fitY({0, 100}).high < 50);
+        model.setSeries({{"a", levelCurve(60, 200)}});
+        QCOMPARE(model.fitX().high, 200.0);
+        QVERIFY(model.fitY({0, 100}).high > 60);
+    }
+
+    void linesArePointedAtAndClicked() {
+        Shown shown;
+        shown.view.setPicking(true);
+        auto series = twoCurves();
+        series[1].key = 7;
+        shown.view.setSeries(series);
+        shown.view.setBehind({lineAt(0.75, 5, 1000), lineAt(1.5, 6, 1000)});
+        QTest::qWait(20);
+        const auto pixel = [&](double x, double y) {
+            return QPointF(shown.plot->xAxis->coordToPixel(x), shown.plot->yAxis->coordToPixel(y)).toPoint();
+        };
+        QCOMPARE(shown.view.keyAt(pixel(500, 1.5)), std::optional<std::int64_t>(6));
+        QCOMPARE(shown.view.keyAt(pixel(150, 0.75)), std::optional<std::int64_t>(7));  // between two of its points
+        QVERIFY(!shown.view.keyAt(pixel(500, 1.1)));
+        QSignalSpy pointed(&shown.view, &PlotView::pointed), picked(&shown.view, &PlotView::picked),
+            opened(&shown.view, &PlotView::opened);
+        QTest::mouseMove(shown.plot, pixel(600, 1.5));
+        QTRY_COMPARE(pointed.size(), 1);
+        QTest::mouseMove(shown.plot, pixel(610, 1.5));
+        QTest::mouseMove(shown.plot, pixel(610, 1.1));
+        QTRY_COMPARE(pointed.size(), 2);
+        QVERIFY(!pointed.last().first().value<std::optional<qint64>>());
+        QTest::mousePress(shown.plot, Qt::LeftButton, {}, pixel(600, 0.75));
+        QTest::mouseRelease(shown.plot, Qt::LeftButton, {}, pixel(600, 0.75));
+        QCOMPARE(picked.size(), 1);
+        QCOMPARE(picked.first().first().toLongLong(), 5);
+        const QCPRange whole = shown.plot->xAxis->range();
+        shown.drag(pixel(300, 0.75), pixel(700, 0.75));
+        QCOMPARE(picked.size(), 1);  // that was a band
+        QVERIFY(shown.plot->xAxis->range().size() < whole.size());
+        QTest::mouseDClick(shown.plot, Qt::LeftButton, {}, pixel(600, 0.75));
+        QCOMPARE(opened.size(), 1);
+        QTest::mouseDClick(shown.plot, Qt::LeftButton, {}, pixel(600, 1.1));
+        QCOMPARE(shown.plot->xAxis->range(), whole);  // beside all lines it shows everything
+    }
+
+    void linesBehindRingsAndTheTargetAreSeen() {
+        Shown shown;
+        auto series = twoCurves();
+        series[1].endsOpen = true;
+        shown.view.setSeries(series);
+        const auto colours = [&](const QColor& color) {
+            shown.plot->replot(QCustomPlot::rpImmediateRefresh);
+            const QImage image = shown.plot->grab().toImage();
+            int count = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) count += image.pixelColor(x, y) == color;
+            return count;
+        };
+        const int before = colours(currentTheme().good);
+        shown.view.setTarget(1.0);
+        QVERIFY(colours(currentTheme().good) > before + 20);
+        shown.view.setTarget(std::nullopt);
+        QCOMPARE(colours(currentTheme().good), before);
+        PlotSeries own = lineAt(1.2, 1, 1000);
+        own.color = 3;
+        const QImage without = shown.plot->grab().toImage();
+        shown.view.setBehind({own});
+        shown.plot->replot(QCustomPlot::rpImmediateRefresh);
+        QVERIFY(shown.plot->grab().toImage() != without);
+        shown.view.setRaised({own});
+        QVERIFY(colours(seriesColor(3, currentTheme())) > 100);
+        const QPointF end(shown.plot->xAxis->coordToPixel(1000), shown.plot->yAxis->coordToPixel(0.1));
+        QCOMPARE(shown.plot->grab().toImage().pixelColor(end.toPoint()), currentTheme().surface);  // an open ring
+        QImage picture(400, 200, QImage::Format_ARGB32_Premultiplied);
+        picture.fill(Qt::white);
+        QPainter painter(&picture);
+        shown.view.paintInto(painter, QRectF(0, 0, 400, 200));
+        painter.end();
+        QImage blank(picture.size(), picture.format());
+        blank.fill(Qt::white);
+        QVERIFY(picture != blank);
+    }
+
+    // While somebody moves there may be less detail, and all of it right after.
+    void detailComesBackAfterMoving() {
+        Shown shown;
+        std::vector<PlotSeries> many;
+        for (int i = 0; i < 60; ++i) {
+            auto curve = std::make_shared<Curve>();
+            for (int step = 0; step < 20'000; ++step) curve->append(step, step, std::sin(step * 0.7 + i));
+            PlotSeries series{.name = QString::number(i), .curve = curve, .color = i};
+            series.band = PlotBand{curve, curve};
+            many.push_back(series);
+        }
+        shown.view.setSeries(many);
+        shown.plot->replot(QCustomPlot::rpImmediateRefresh);
+        QSignalSpy rested(&shown.view, &PlotView::rested);
+        shown.plot->setFocus();
+        QTest::keyClick(shown.plot, Qt::Key_Plus);
+        QVERIFY(shown.view.isMoving());
+        QTRY_COMPARE(rested.size(), 1);
+        QVERIFY(!shown.view.isMoving());
+        const int columns = shown.plot->axisRect()->width();
+        const PlotRange x = shown.view.shownX();
+        for (std::size_t i = 0; i < many.size(); ++i) QVERIFY(!shown.view.model().changed(i, x, columns));
     }
 
     void aLogarithmicAxisLeavesOutWhatItCannotShow() {
@@ -203,6 +364,56 @@ private slots:
             QApplication::sendEvent(&plot, &wheel);
             QVERIFY2(highest() <= 1 + 1e-6, qPrintable(QString::number(highest())));
         }
+    }
+
+    // Of learning rates, say: powers of ten have their places, and lines their names, which are seen from the
+    // beginning.
+    void aLogarithmOfWhatLiesAlong() {
+        PlotView::Look look{"Loss", "nothing yet", {}, {}, {}};
+        look.along = [](double rate) { return "rate " + QString::number(rate); };
+        look.alongTick = [](double rate) { return QString::number(rate, 'g', 2); };
+        look.span = PlotRange{-6, 1};
+        look.fromZero = true;
+        PlotView view(look);
+        auto curve = std::make_shared<Curve>();
+        view.setAxis(PlotAxis::Log);
+        view.setSeries({{"smoothed", curve, 1, Marker::Circle, 0, false}});
+        view.resize(700, 300);
+        view.show();
+        (void)QTest::qWaitForWindowExposed(&view);
+        auto& plot = *view.findChild<QCustomPlot*>();
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        QVERIFY(plot.xAxis->range().lower < -6 && plot.xAxis->range().upper > 1 && plot.xAxis->range().upper < 1.2);
+        for (int i = -6; i < 0; ++i) curve->append(i, 0, 8.0 + i);
+        view.setMoments({{-2, 0, "suggested: 0.01", PlotMoment::Tone::Good}, {2, 0, "blows up at 100"}, {-3, 0}});
+        view.refresh();
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        QCOMPARE(plot.xAxis->tickVectorLabels(),
+                 (QVector<QString>{"1e-06", "1e-05", "0.0001", "0.001", "0.01", "0.1", "1", "10", "1e+02"}));
+        QVERIFY(plot.xAxis->range().upper > 2);  // a line that has a name is seen
+        QCOMPARE(plot.yAxis->range().lower, 0.0);
+        const QString words = view.summary();
+        QVERIFY2(words.contains("smoothed: 6 points, from 2.000 to 7.000") && words.contains("suggested: 0.01") &&
+                     words.contains("blows up at 100"),
+                 qPrintable(words));
+        QCOMPARE(QString(view.model().csv({-4.5, -3.5})), QString("series,x,value\n\"smoothed\",0.0001,4\n"));
+        for (int i = 0; i < 12; ++i) QTest::keyClick(&plot, Qt::Key_Plus);
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        QVERIFY(plot.xAxis->tickVectorLabels().size() <= 3);
+        view.setMoments({});
+        view.refresh();
+        QVERIFY(!view.summary().contains("suggested"));
+    }
+
+    void aFaintCurveHasNoMarkers() {
+        auto curve = std::make_shared<Curve>();
+        for (int i = 0; i < 5; ++i) curve->append(i, i, i);
+        PlotModel model;
+        PlotSeries faint{"loss", curve};
+        faint.faint = true;
+        model.setSeries({faint, {"smoothed", curve}});
+        QVERIFY(model.draw(0, {0, 5}, 100).markers.empty() && model.draw(0, {0, 5}, 100).line.size() == 5);
+        QVERIFY(!model.draw(1, {0, 5}, 100).markers.empty());
     }
 
     // The first steps of a run: a rate that has hardly changed, and no half steps.
@@ -377,6 +588,19 @@ private slots:
         QTRY_VERIFY(QApplication::clipboard()->mimeData()->hasImage());
         shown.view.copyData();
         QVERIFY(QApplication::clipboard()->text().startsWith("series,step"));
+    }
+
+    void partsOfABarLieBesideEachOther() {
+        PartsBar bar;
+        bar.resize(100, bar.height());
+        bar.setParts({{0.5, &Theme::good}, {0.25, &Theme::bad}});
+        const QImage drawn = bar.grab().toImage();
+        const auto at = [&](int x) { return drawn.pixelColor(x, drawn.height() / 2); };
+        const Theme& theme = currentTheme();
+        QCOMPARE(at(45), theme.good);
+        QCOMPARE(at(55), theme.bad);
+        QCOMPARE(at(85), theme.grid);
+        QVERIFY(drawn.pixelColor(0, 0) != theme.good);  // its ends are round
     }
 
     void theThemeIsFollowed() {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -45,7 +46,10 @@ public:
     }
     // A trial of a sweep that has come to its end, and to this accuracy; its run folder has a few bytes.
     std::int64_t finish(const std::string& title, double accuracy, const std::optional<GroupPlace>& place = {}) {
-        const std::int64_t trial = wait(title, {}, place);
+        return finish(specOf(title), accuracy, place);
+    }
+    std::int64_t finish(const TrialSpec& spec, double accuracy, const std::optional<GroupPlace>& place) {
+        const std::int64_t trial = queue().createTrial(spec, places.runs(), {}, place);
         queue().remove(trial);
         RunFinished finished;
         finished.outcome = "finished";
@@ -58,6 +62,42 @@ public:
         const auto folder = places.run(trial) / "checkpoints";
         std::filesystem::create_directories(folder);
         std::ofstream(folder / "last.safetensors") << std::string(kCheckpointBytes, 'x');
+        return trial;
+    }
+    // One that was evaluated after each of its epochs, of 99 full batches and half of one.
+    struct Training {
+        std::vector<double> accuracies = {};
+        double secondsEach = 12;  // epoch
+        std::size_t devices = 1;
+        std::string outcome = "finished";
+    };
+    std::int64_t train(const Training& training, const std::optional<GroupPlace>& place = {}) {
+        const std::int64_t trial = wait("", {}, place);
+        queue().remove(trial);
+        const auto epochs = std::ssize(training.accuracies);
+        RunStarted started;
+        started.trial = trial;
+        started.devices = std::vector<std::string>(training.devices, "cpu:1");
+        started.stepsPerEpoch = 100;
+        started.trainSamples = 99 * 128 + 64;
+        started.epochs = 10;
+        started.task = "image-classes";
+        std::vector<TrainEvent> events{started, StateChanged{"running", 0}};
+        for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
+            EvalDone done = evaluation(epoch, training.accuracies[static_cast<std::size_t>(epoch - 1)]);
+            done.seconds = training.secondsEach * static_cast<double>(epoch);
+            events.emplace_back(done);
+        }
+        RunFinished finished;
+        finished.outcome = training.outcome;
+        finished.trial = trial;
+        finished.step = 100 * epochs, finished.epoch = epochs;
+        finished.testAccuracy = training.accuracies.back();
+        finished.testLoss = 1 - training.accuracies.back();
+        finished.bestAccuracy = std::ranges::max(training.accuracies);
+        finished.seconds = training.secondsEach * static_cast<double>(epochs);
+        events.emplace_back(finished);
+        post(trial, events);
         return trial;
     }
     std::int64_t fail(const std::string& title, const std::optional<GroupPlace>& place = {}) {
@@ -103,11 +143,6 @@ public:
     QueueStore queue() { return QueueStore(*store); }
     void loseEngines() { m_leases.clear(); }  // all of them die
 
-    static constexpr std::size_t kCheckpointBytes = 3 << 20;
-    const Places places;
-    const std::unique_ptr<TrialStore> store;
-
-private:
     static TrialSpec specOf(const std::string& title) {
         TrialSpec spec;
         spec.title = title;
@@ -115,6 +150,12 @@ private:
         spec.epochs = 10;
         return spec;
     }
+
+    static constexpr std::size_t kCheckpointBytes = 3 << 20;
+    const Places places;
+    const std::unique_ptr<TrialStore> store;
+
+private:
     static EvalDone evaluation(std::int64_t epoch, double accuracy) {
         EvalDone done;
         done.step = 100 * epoch;

@@ -20,7 +20,7 @@ struct Bench {
     }
     void open() {
         history = std::make_unique<HistoryService>(places);
-        feed = std::make_unique<QueueFeed>(history.get(), "/bin/true");
+        feed = std::make_unique<QueueFeed>(history.get(), program);
         QObject::connect(feed.get(), &QueueFeed::queueRead, feed.get(), [this](const auto& queue) {
             latest = queue;
             ++reads;
@@ -39,8 +39,18 @@ struct Bench {
         return QTest::qWaitFor([&] { return code.has_value(); }) ? *code : "no answer";
     }
 
+    // A program in the place of the engine's.
+    QString script(const QByteArray& line) const {
+        QFile file(folder.filePath("engine"));
+        if (!file.open(QIODevice::WriteOnly)) qFatal("no script");
+        file.write("#!/bin/sh\n" + line + '\n');
+        file.setPermissions(QFile::ReadOwner | QFile::ExeOwner | QFile::WriteOwner);
+        return file.fileName();
+    }
+
     QTemporaryDir folder;
     Places places;
+    QString program = "/bin/true";
     std::unique_ptr<HistoryService> history;
     std::unique_ptr<QueueFeed> feed;
     std::shared_ptr<const QueueSnapshot> latest;
@@ -132,6 +142,32 @@ private slots:
         QCOMPARE(bench.codeOf([](QueueService& queue) { queue.setHeld(99, true); }), std::string("queue.not-queued"));
         QCOMPARE(bench.codeOf([&](QueueService& queue) { queue.cancel(first); }), std::string());
         QTRY_COMPARE(bench.trials(), Order{second});
+    }
+
+    // By the window, whatever page is in front: a keeper was killed, or the machine started anew.
+    void whatWaitsGetsItsKeeper() {
+        Bench bench;
+        bench.program = bench.script("touch \"$0.$1.$2\"");
+        MadeQueue made(bench.places);
+        const auto trial = made.wait("waits", {.held = true});
+        bench.open();
+        bench.feed->setWatching(false);
+        QTest::qWait(300);
+        QVERIFY(!QFile::exists(bench.program + ".queue.keep"));  // it waits for a person
+        made.queue().setHeld(trial, false);
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(bench.program + ".queue.keep"), 10'000);
+    }
+
+    void aQueueThatIsKeptIsLeftAlone() {
+        Bench bench;
+        bench.program = bench.script("touch \"$0.$1.$2\"");
+        MadeQueue made(bench.places);
+        made.keep();
+        made.wait("waits");
+        bench.open();
+        QTRY_VERIFY(bench.latest);
+        QTest::qWait(300);
+        QVERIFY(!QFile::exists(bench.program + ".queue.keep"));
     }
 
     // Nobody looks, nothing is read.

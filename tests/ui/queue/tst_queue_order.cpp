@@ -123,11 +123,35 @@ private slots:
         QCOMPARE(cancelledOf(rows, {3, 7}), (QueueSteps{{Verb::Cancel, 7}, {Verb::Cancel, 3}}));
     }
 
+    // 3 comes after 2, which comes after 1; 7 runs.
+    void whoMayBeWaitedFor() {
+        std::vector<QueueRow> rows{row(7, true), row(1), row(2), row(3), row(4)};
+        rows[2].line.entry.after = 1;
+        rows[3].line.entry.after = 2;
+        const auto others = [&](const ChosenTrials& chosen) {
+            Order trials;
+            for (const QueueRow* each : awaitable(rows, chosen)) trials.push_back(each->line.entry.trial);
+            return trials;
+        };
+        QCOMPARE(others({1}), (Order{7, 4}));
+        QCOMPARE(others({3}), (Order{7, 1, 2, 4}));
+        QCOMPARE(others({2, 4}), (Order{7, 1}));
+        QCOMPARE(others({7}), Order{});  // it has begun
+        QVERIFY(actionsFor(rows, {4}).after && !actionsFor(rows, {7}).after && !actionsFor(rows, {}).after);
+        QVERIFY(actionsFor(rows, {3}).notAfter && !actionsFor(rows, {4}).notAfter);
+        QCOMPARE(afterOf(rows, {7, 2, 4}, 1), (QueueSteps{{Verb::After, 4, 1}}));  // 2 does already
+        QCOMPARE(afterOf(rows, {2, 4}, 0), (QueueSteps{{Verb::After, 2, 0}}));
+        rows[1].line.entry.after = 3;  // a circle, which nobody made here
+        QCOMPARE(others({4}), Order{7});
+    }
+
     // As `lockstep queue --help` and `lockstep sweeps --help` have it.
     void everyStepIsACommand() {
         QCOMPARE(commandsOf({{Verb::Hold, 7}, {Verb::Before, 5, 3}}),
                  QString("lockstep queue hold 7\nlockstep queue before 5 3"));
         QCOMPARE(commandsOf({{Verb::Priority, 5, -1}}), QString("lockstep queue priority 5 -1"));
+        QCOMPARE(commandsOf({{Verb::After, 5, 3}, {Verb::After, 6, 0}}),
+                 QString("lockstep queue after 5 3\nlockstep queue after 6 0"));
         QCOMPARE(commandsOf({{Verb::ExtendSweep, 2, 40}}), QString("lockstep sweeps 2 --trials 40"));
         QCOMPARE(commandsOf({{Verb::ContinueSweep, 2}}), QString("lockstep sweeps 2 --continue"));
         QCOMPARE(commandsOf({QueueStep{}}), QString("lockstep queue keep"));

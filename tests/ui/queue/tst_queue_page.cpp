@@ -1,8 +1,10 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QDir>
 #include <QInputDialog>
 #include <QLabel>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -75,6 +77,18 @@ public:
             if (each->isVisible()) return each;
         return nullptr;
     }
+    // Of the row that is chosen. Its dialog, if it asks by one, is answered by whoever calls.
+    void chooseFromMenu(const QString& id) const {
+        QTimer::singleShot(100, qApp, [id] {
+            auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+            if (!menu) return;
+            for (QAction* each : menu->actions()) {
+                if (each->objectName() == id) menu->setActiveAction(each);
+            }
+            QTest::keyClick(menu, Qt::Key_Return);
+        });
+        emit table().customContextMenuRequested(table().visualRect(table().currentIndex()).center());
+    }
     bool says(const QString& words) const {
         for (const auto* label : page->findChildren<QLabel*>())
             if (label->isVisible() && label->text().contains(words)) return true;
@@ -127,6 +141,26 @@ private slots:
         MadeQueue made(bench.places);
         made.wait("the first");
         QTRY_VERIFY(bench.table().isVisible());
+    }
+
+    // The window writes it; the page says where, and offers the command.
+    void aSweepHasAReport() {
+        Bench bench;
+        bench.make().sweep("nets", 2);
+        bench.open();
+        QTRY_VERIFY(bench.button("reportSweep"));
+        const QSignalSpy asked(bench.page.get(), &QueuePage::reportRequested);
+        bench.button("reportSweep")->click();
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked.front().front().toLongLong(), 1);
+        bench.page->showWritten("/tmp/my nets.html", {"report", "1", "--html", "/tmp/my nets.html"});
+        QVERIFY(bench.says("Written to /tmp/my nets.html"));
+        bench.button("copyQueueCommand")->click();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep report 1 --html '/tmp/my nets.html'"));
+        bench.button("pauseSweep")->click();
+        QTRY_VERIFY(bench.says("lockstep sweeps 1 --pause"));
+        bench.button("copyQueueCommand")->click();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep sweeps 1 --pause"));
     }
 
     void theQueueIsShown() {
@@ -225,6 +259,53 @@ private slots:
         QTRY_COMPARE(bench.trials(), Order{3});
         const auto query = std::move(TrialQuery::open(bench.places.history())).value();
         QCOMPARE(query->find(1)->state, std::string("cancelled"));
+    }
+
+    // By the table's menu; of the others, all but the one that waits for this one.
+    void aTrialRunsAfterAnother() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        const auto runs = made.run("runs", 3);
+        for (const char* title : {"one", "", "three"}) made.wait(title);
+        made.queue().setAfter(4, 3);
+        bench.open();
+        QTRY_COMPARE(bench.trials(), (Order{runs, 2, 3, 4}));
+        bench.table().choose(3);
+        QVERIFY(bench.action("after").isEnabled() && !bench.action("not-after").isEnabled());
+        QStringList offered;
+        QTimer::singleShot(300, qApp, [&] {
+            auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            offered = dialog->comboBoxItems();
+            dialog->setTextValue(offered.value(1));
+            dialog->accept();
+        });
+        bench.chooseFromMenu("queue.after");
+        QCOMPARE(offered, (QStringList{"1: runs", "2: one"}));
+        QTRY_COMPARE(bench.cell(2, Column::StateColumn), QString("after trial 2"));
+        QCOMPARE(bench.entry(3).after, std::optional<std::int64_t>(2));
+        QVERIFY(bench.says("lockstep queue after 3 2"));
+        QVERIFY(bench.action("not-after").isEnabled());
+        bench.chooseFromMenu("queue.not-after");
+        QTRY_COMPARE(bench.cell(2, Column::StateColumn), QString("waits for its turn"));
+        QVERIFY(!bench.entry(3).after);
+        QVERIFY(bench.says("lockstep queue after 3 0"));
+        bench.table().choose(runs);
+        QVERIFY(!bench.action("after").isEnabled());
+    }
+
+    // A history that was refused before there was a page.
+    void whatCannotBeReadIsSaidToALatePage() {
+        Bench bench;
+        QDir().mkpath(QString::fromStdString(bench.places.history().string()));  // no file
+        bench.history = std::make_unique<HistoryService>(bench.places);
+        const QSignalSpy refused(bench.history.get(), &HistoryService::unreadable);
+        bench.history->setWatching(true);
+        QTRY_COMPARE(refused.size(), 1);
+        bench.feed = std::make_unique<QueueFeed>(bench.history.get(), "/bin/true");
+        bench.page = std::make_unique<QueuePage>(bench.history.get(), bench.feed.get(), inWords);
+        bench.page->show();
+        QVERIFY(bench.says("The history cannot be read"));
     }
 
     // A trial that has left the queue meanwhile is said, and the others are held all the same.

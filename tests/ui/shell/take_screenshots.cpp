@@ -1,4 +1,7 @@
+#include <QCheckBox>
+#include <QDialog>
 #include <QDir>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
@@ -11,8 +14,11 @@
 #include "shell_support.h"
 #include "tests/ui/queue/made_queue.h"
 #include "ui/evaluate/evaluate_page.h"
+#include "ui/plot/plot_view.h"
 #include "ui/run/run_page.h"
 #include "ui/timeline/timeline_view.h"
+#include "ui/train/find_dialog.h"
+#include "ui/train/train_page.h"
 #include "ui/trials/trials_table.h"
 
 // lockstep_screenshots FOLDER [SCENE…]: pictures of every page, empty, live and finished, light and dark, of a window
@@ -233,6 +239,13 @@ void queue(Photographer& camera) {
     until([&] { return table->model()->rowCount() == 5; });
     table->selectRow(1);
     camera.shoot(*window, "queue");
+    table->selectRow(2);
+    QTimer::singleShot(0, window.get(), [&] {
+        QTest::qWait(500);
+        camera.shoot(*QApplication::activeModalWidget(), "queue-after");
+        qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject();
+    });
+    for (auto* each : window->findChildren<QAction*>("queue.after")) each->trigger();
     page(*window, kTrials);
     for (auto* each : window->findChildren<QAction*>("trials.group")) each->trigger();
     QTest::qWait(1500);
@@ -253,6 +266,13 @@ void sweep(Photographer& camera) {
     const auto toggle = [&](const char* path) { return window->findChild<QToolButton*>(QString(path) + ".vary"); };
     until([&] { return toggle("learning_rate") && toggle("optimizer.momentum"); });
     for (const char* path : {"learning_rate", "optimizer.momentum", "batch", "optimizer"}) toggle(path)->click();
+    const auto press = [&](const char* name) { window->findChild<QAbstractButton*>(name)->click(); };
+    press("optimizer=adamw");
+    QTest::qWait(500);
+    press("batch.when");
+    press("sweep.addConstraint");
+    auto* constraint = window->findChild<QLineEdit*>("sweep.constraints.0");
+    QTest::keyClicks(constraint, "batch / devices >= 64");
     QTest::qWait(4000);
     const auto scrollTo = [&](QWidget* widget) {
         for (auto* each : window->findChildren<QScrollArea*>())
@@ -260,10 +280,68 @@ void sweep(Photographer& camera) {
     };
     scrollTo(toggle("learning_rate"));
     camera.shoot(*window, "train-sweep");
+    scrollTo(window->findChild<QWidget*>("batch.when.0.setting"));
+    camera.shoot(*window, "train-sweep-condition");
+    press("sweep.addConstraint");
+    QTest::keyClicks(window->findChild<QLineEdit*>("sweep.constraints.1"), "batch * learning_rate >");
+    scrollTo(constraint);
+    camera.shoot(*window, "train-sweep-constraint");
+    press("sweep.constraints.1.remove");
     window->resize(1024, 640);
     QTest::qWait(300);
     scrollTo(window->findChild<QWidget*>("sweep.method"));
     camera.shoot(*window, "train-sweep-small");
+}
+
+// What finds a learning rate and a batch: while it measures, with what it found, and where nothing is to be found.
+void find(Photographer& camera) {
+    Home home;
+    const auto window = home.open(inWords);
+    page(*window, kTrain);
+    const auto button = [&](const char* path) { return window->findChild<QToolButton*>(QString(path) + ".find"); };
+    until([&] { return button("learning_rate") && button("learning_rate")->isEnabled(); });
+    auto* train = window->findChild<TrainPage*>();
+    train->setSpec({{"dataset", "fashion-mnist"}, {"model", "lenet5"}, {"devices", "cpu:2"}, {"batch", 64}});
+    QTest::qWait(3000);
+    camera.shoot(*window, "train-find");
+    const auto opened = [&](const char* path) {
+        button(path)->click();
+        auto* dialog = window->findChild<FindDialog*>();
+        until([&] { return dialog->isVisible(); });
+        return dialog;
+    };
+    const auto press = [](const QDialog& dialog, const char* name) { dialog.findChild<QPushButton*>(name)->click(); };
+    const auto isDone = [](const QDialog& dialog) { return dialog.findChild<QPushButton*>("findAgain")->isEnabled(); };
+    FindDialog* dialog = opened("learning_rate");
+    const auto again = [&](int updates) {
+        until([&] { return isDone(*dialog); });
+        dialog->findChild<QSpinBox*>("findUpdates")->setValue(updates);
+        press(*dialog, "findAgain");
+    };
+    again(100'000);
+    until([&] { return dialog->findChild<PlotView*>()->summary().contains("points"); });
+    QTest::qWait(500);
+    camera.shoot(*dialog, "find-rate-live");
+    press(*dialog, "findCancel");
+    again(200);
+    until([&] { return isDone(*dialog); });
+    camera.shoot(*dialog, "find-rate");
+    dialog->findChild<QLineEdit*>("findFrom")->setText("1000");
+    dialog->findChild<QLineEdit*>("findTo")->setText("1e5");
+    press(*dialog, "findAgain");
+    until([&] { return isDone(*dialog); });
+    camera.shoot(*dialog, "find-rate-refused");
+    dialog->reject();
+    QTest::qWait(300);
+    dialog = opened("batch");
+    until([&] { return dialog->findChild<PlotView*>()->summary().contains("2 points"); });
+    camera.shoot(*dialog, "find-batch-live");
+    until([&] { return isDone(*dialog); });
+    dialog->findChild<QCheckBox*>("findFewer")->setChecked(true);
+    press(*dialog, "findAgain");
+    until([&] { return isDone(*dialog); });
+    camera.shoot(*dialog, "find-batch");
+    dialog->reject();
 }
 
 }  // namespace
@@ -271,7 +349,7 @@ void sweep(Photographer& camera) {
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
     if (argc < 2)
-        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep]") < 0 ? 1 : 2;
+        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep find]") < 0 ? 1 : 2;
     applyTheme(application, ThemeChoice::Light);
     const QString folder = application.arguments()[1];
     QDir().mkpath(folder);
@@ -284,5 +362,6 @@ int main(int argc, char** argv) {
     if (wanted("evaluated")) evaluated(camera);
     if (wanted("queue")) queue(camera);
     if (wanted("sweep")) sweep(camera);
+    if (wanted("find")) find(camera);
     return camera.isComplete() ? 0 : 1;
 }

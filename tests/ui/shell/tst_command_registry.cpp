@@ -14,9 +14,9 @@ namespace {
 class StrangePage : public Page {
 public:
     StrangePage() : m_own("Wave", this) { m_own.setObjectName("strange.wave"); }
-    QString id() const override { return "strange"; }
-    QString title() const override { return "&Strange"; }
-    QIcon icon() const override { return {}; }
+    static PageFace face() {
+        return {"strange", "&Strange", [] { return QIcon(); }};
+    }
     QList<QAction*> commands() const override { return {const_cast<QAction*>(&m_own)}; }
     std::optional<EmptyState> emptyState() const override {
         return isEmpty ? std::optional(EmptyState{"Nothing here", "Yet", {{"window.fill", "Fill it"}}}) : std::nullopt;
@@ -71,8 +71,11 @@ private slots:
     }
 
     void anEmptyPageLeadsOn() {
-        auto* page = new StrangePage;
-        PageFrame frame(page);
+        std::unique_ptr<PageFrame> whole;
+        PageOf<StrangePage> entry([] { return std::make_unique<StrangePage>(); });
+        whole = std::make_unique<PageFrame>(&entry);
+        PageFrame& frame = *whole;
+        auto* page = entry.get();
         QSignalSpy wanted(page, &Page::commandWanted);
         frame.show();
         frame.open();
@@ -83,6 +86,26 @@ private slots:
         QCOMPARE(wanted.front().front().toString(), QString("window.fill"));
         page->setEmpty(false);
         QCOMPARE(frame.currentWidget(), page);
+    }
+
+    void aPageIsMadeWhenItIsOpened() {
+        int made = 0;
+        std::unique_ptr<PageFrame> whole;
+        PageOf<StrangePage> entry([&] {
+            ++made;
+            return std::make_unique<StrangePage>();
+        });
+        const QSignalSpy told(&entry, &PageEntry::pageMade);
+        QCOMPARE(entry.face().title, QString("&Strange"));
+        whole = std::make_unique<PageFrame>(&entry);
+        PageFrame& frame = *whole;
+        frame.show();
+        QVERIFY(made == 0 && !entry.made());
+        frame.open();
+        frame.open();
+        QVERIFY(made == 1 && told.size() == 1);
+        QCOMPARE(frame.page(), entry.made());
+        QVERIFY(frame.isAncestorOf(entry.get()));
     }
 };
 

@@ -5,6 +5,9 @@
 #include <QTabWidget>
 
 #include "shell_support.h"
+#include "tests/ui/queue/made_queue.h"
+#include "ui/evaluate/evaluate_page.h"
+#include "ui/trials/trials_table.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -105,6 +108,20 @@ private slots:
         QVERIFY(window->commands().find("train.start"));
     }
 
+    // What a person looked at last is what there is to evaluate, whether or not it is the newest.
+    void theTrialLookedAtIsEvaluated() {
+        Home home;
+        for (int i = 0; i < 2; ++i) QVERIFY(home.train(1, 64).waitForFinished(kPatience));
+        const auto window = home.open();
+        window->openRun(1);
+        QVERIFY(window->commands().run("page.evaluate"));
+        const auto& page = *window->findChild<EvaluatePage*>();
+        QTRY_COMPARE_WITH_TIMEOUT(page.trial(), 1, kPatience);
+        window->openRun(2);
+        QVERIFY(window->commands().run("page.evaluate"));
+        QTRY_COMPARE_WITH_TIMEOUT(page.trial(), 2, kPatience);
+    }
+
     // What a screen reader says and the Tab key finds, on every page.
     void everythingIsNamedAndReachable() {
         m_home->train(100'000);
@@ -114,7 +131,7 @@ private slots:
         RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
         QTRY_VERIFY_WITH_TIMEOUT(feed.state() == RunState::Running && stepsOf(feed) > 5, kPatience);
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
-        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_5}) {
+        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_4, Qt::Key_6}) {
             QTest::keyClick(window.get(), page, Qt::ControlModifier);
             QTest::qWait(1000);  // for what the engine and the history say
             const QSet<QWidget*> reached = reachedByTab();
@@ -137,6 +154,21 @@ private slots:
         }
         feed.kill();
         QTRY_VERIFY_WITH_TIMEOUT(isFinal(feed.state()), kPatience);
+    }
+
+    // A page that is made late shows what the history has told before, and what was saved of it.
+    void aLatePageKnowsWhatOthersKnow() {
+        test::MadeQueue made(m_home->places);
+        const auto trial = made.finish("known before", 0.9);
+        QSettings().setValue("evaluate/order", 2);
+        const auto window = m_home->open();
+        QVERIFY(window->commands().run("page.trials"));
+        const auto* table = window->findChild<TrialsTable*>();
+        QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 1, kPatience);
+        QVERIFY(window->commands().run("page.evaluate"));
+        const auto& evaluate = *window->findChild<EvaluatePage*>();
+        QTRY_COMPARE(evaluate.trial(), trial);
+        QCOMPARE(evaluate.findChild<QComboBox*>("classOrder")->currentIndex(), 2);
     }
 
     void withoutAnEngineTheWindowSaysSo() {

@@ -3,6 +3,7 @@
 #include <QLineEdit>
 
 #include "shell_support.h"
+#include "tests/ui/queue/made_queue.h"
 #include "ui/history/trial_writer.h"
 #include "ui/trials/trials_table.h"
 
@@ -142,9 +143,11 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, kPatience);
         const auto why = failed.front()[1].value<Explanation>();
         QVERIFY2(why.what.startsWith("There is no trial 99") && !why.remedy.isEmpty(), qPrintable(why.what));
-        writer.write(1, card, card.variants[0], path("no/such/folder.html"));
+        QFile plain(path("plain"));
+        QVERIFY(plain.open(QIODevice::WriteOnly));
+        writer.write(1, card, card.variants[0], path("plain/folder.html"));
         QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 2, kPatience);
-        QVERIFY(failed.back()[1].value<Explanation>().what.contains("folder.html"));
+        QVERIFY(failed.back()[1].value<Explanation>().what.contains(plain.fileName()));
         TrialWriter nobody("/nowhere/lockstep");
         QSignalSpy gone(&nobody, &TrialWriter::failed);
         nobody.write(1, card, card.variants[0], path("none.html"));
@@ -172,6 +175,30 @@ private slots:
         QVERIFY(window->commands().run("trial.card"));
         QTRY_COMPARE_WITH_TIMEOUT(browser.opened.size(), 2, kPatience);
         QVERIFY(contents(path("other.html")).contains("Results"));
+    }
+
+    // By the button of the page that compares; the page of the queue tells the command.
+    void aPersonReportsASweep() {
+        test::MadeQueue made(m_home.places);
+        made.keep();
+        const auto sweep = made.sweep("nets", 2);
+        for (std::int64_t cell = 0; cell < 2; ++cell)
+            made.finish("", 0.5 + 0.1 * static_cast<double>(cell), GroupPlace{sweep, cell, 0});
+        Browser browser;
+        const auto window = m_home.open();
+        QVERIFY(window->commands().run("page.compare"));
+        QTRY_VERIFY_WITH_TIMEOUT(window->commands().find("compare.report")->isEnabled(), kPatience);
+        chooseFile(path("compared"));
+        QVERIFY(window->commands().run("compare.report"));
+        QTRY_COMPARE_WITH_TIMEOUT(browser.opened, QStringList{path("compared.html")}, kPatience);
+        QVERIFY(contents(path("compared.html")).contains("60.00 %"));
+        QVERIFY(window->commands().run("page.queue"));
+        QTRY_VERIFY_WITH_TIMEOUT(buttonWith(*window, "Report"), kPatience);
+        chooseFile(path("queued.html"));
+        buttonWith(*window, "Report")->click();
+        QTRY_COMPARE_WITH_TIMEOUT(browser.opened.size(), 2, kPatience);
+        QVERIFY(textWith(*window, "Written to").contains("lockstep report 1 --html"));
+        QCOMPARE(contents(path("queued.html")).contains("nets"), true);
     }
 
 private:

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ui/style/contrast.h"
+#include "ui/style/motion_preference.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep::ui;
@@ -41,6 +42,18 @@ private slots:
             QVERIFY(contrast(theme->onAccent, theme->accent) >= 4.5);
             QVERIFY(contrast(theme->outline, theme->surface) >= 3);
         }
+    }
+
+    // As the portals of GNOME, of Plasma, and of any desktop have it.
+    void desktopsThatAskForLessMotionAreUnderstood() {
+        const auto& reduced = MotionPreference::reducedBy;
+        QCOMPARE(reduced("org.gnome.desktop.interface", "enable-animations", false), std::optional(true));
+        QCOMPARE(reduced("org.gnome.desktop.interface", "enable-animations", true), std::optional(false));
+        QCOMPARE(reduced("org.kde.kdeglobals.KDE", "AnimationDurationFactor", "0"), std::optional(true));
+        QCOMPARE(reduced("org.kde.kdeglobals.KDE", "AnimationDurationFactor", "0.5"), std::optional(false));
+        QCOMPARE(reduced("org.freedesktop.appearance", "reduced-motion", 1u), std::optional(true));
+        QCOMPARE(reduced("org.freedesktop.appearance", "reduced-motion", 0u), std::optional(false));
+        QCOMPARE(reduced("org.gnome.desktop.interface", "font-name", "Sans 11"), std::nullopt);
     }
 
     // On whatever ground there is; and the colour that was wanted, where that can be read.

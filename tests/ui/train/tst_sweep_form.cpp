@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/search/sweep_probes.h"
+#include "ui/train/asked_settings.h"
 #include "ui/train/number_steps.h"
 #include "ui/train/spec_form.h"
 #include "ui/train/sweep_command.h"
@@ -87,6 +88,12 @@ public:
         plan.firstRung = firstRung;
         form.sweep().setPlan(plan, "rungs", Edit::Single);
     }
+    void constrain(const QStringList& constraints) {
+        auto state = form.state();
+        state.sweep.constraints = constraints;
+        form.setState(std::move(state), "constraints");
+    }
+    QString command() const { return sweepCommand(*form.sweep().made(), form.spec(), form.catalog().defaults); }
     void method(const char* name) { form.sweep().setMethod(name); }
 
     const QJsonObject json() const {
@@ -108,6 +115,8 @@ public:
 
     SpecForm form;
 };
+
+std::vector<DimensionCondition> whileIt(const char* optimizer) { return {{"optimizer", {std::string(optimizer)}}}; }
 
 TrialRow finishedRow(const char* model, double seconds) {
     TrialRow row;
@@ -235,9 +244,6 @@ private slots:
             sheet.form.sweep().setVaried(path, true);
         QCOMPARE(sheet.codes(), QString());
         const auto conditions = [&](const char* path) { return sheet.dimension(path)->when; };
-        const auto whileIt = [](const char* id) {
-            return std::vector<DimensionCondition>{{"optimizer", {std::string(id)}}};
-        };
         QVERIFY(conditions("optimizer.momentum") == whileIt("sgd"));
         QVERIFY(conditions("optimizer.beta2") == whileIt("adamw"));
         QVERIFY(conditions("optimizer.weight_decay").empty());  // all of them have it
@@ -247,6 +253,122 @@ private slots:
         QCOMPARE(sheet.form.sweep().fieldsBeside("optimizer")[0].path, QString("optimizer.beta2"));
         // 3 values of a decay, with 3 momenta or 3 betas.
         QCOMPARE(sheet.form.sweep().cells(), 18);
+    }
+
+    void aConditionIsInTheSweep() {
+        Sheet sheet;
+        sheet.vary("optimizer", {"sgd", "adamw"});
+        sheet.vary("batch", {"64", "128"});
+        sheet.form.sweep().setConditions("batch", whileIt("sgd"));
+        QCOMPARE(sheet.codes(), QString());
+        QCOMPARE(sheet.json()["vary"]["batch"]["when"]["optimizer"].toArray(), QJsonArray{"sgd"});
+        QCOMPARE(sheet.form.sweep().cells(), 3);
+        QVERIFY2(sheet.command().contains("--vary 'batch=64,128?optimizer=sgd'"), qPrintable(sheet.command()));
+        QCOMPARE(conditionText("Batch", {std::int64_t{64}, std::int64_t{128}}),
+                 QString("only when Batch is 64 or 128"));
+        sheet.form.history().undo();
+        QCOMPARE(sheet.form.sweep().cells(), 4);
+        sheet.form.history().redo();
+        sheet.form.sweep().setVaried("optimizer", false);  // the trial's own is the one that it asks for
+        QCOMPARE(sheet.codes(), QString());
+        sheet.form.choose("optimizer", "adamw");
+        QCOMPARE(sheet.codes(), QString("batch: search.never"));
+    }
+
+    // Others with some values, but not those that would come back to who asks.
+    void whatMayBeAskedAbout() {
+        Sheet sheet;
+        sheet.vary("optimizer", {"sgd", "adamw"});
+        sheet.vary("batch", {"64", "128"});
+        sheet.varyRange("learning_rate", "0.1", "1", "");
+        for (const char* path : {"optimizer.momentum", "optimizer.weight_decay"})
+            sheet.form.sweep().setVaried(path, true);
+        const auto asked = [&](const char* path) {
+            QStringList paths;
+            for (const AskedSetting& each : askableBy(sheet.form.sweep(), path)) paths << each.path;
+            return paths;
+        };
+        QCOMPARE(asked("batch"), (QStringList{"optimizer", "optimizer.momentum", "optimizer.weight_decay"}));
+        QCOMPARE(asked("optimizer.weight_decay"), (QStringList{"optimizer", "batch", "optimizer.momentum"}));
+        QCOMPARE(asked("optimizer.momentum"),
+                 (QStringList{"batch", "optimizer.weight_decay"}));  // it has its optimizer
+        QCOMPARE(askableBy(sheet.form.sweep(), "optimizer").front().values, (ChoiceOfValues{64, 128}));
+        sheet.form.sweep().setConditions("batch", {{"optimizer.momentum", {0.9}}});
+        QCOMPARE(asked("optimizer.momentum"), QStringList{"optimizer.weight_decay"});
+        sheet.form.sweep().setConditions("optimizer.momentum", {{"batch", {std::int64_t{64}}}});  // of a file
+        QCOMPARE(sheet.codes(), QString("batch: search.circle"));
+        QCOMPARE(asked("optimizer"), QStringList{"optimizer.weight_decay"});
+        const DimensionCondition gone{"batch", {std::int64_t{64}, std::int64_t{32}}};
+        QCOMPARE(askedBy(sheet.form.sweep(), "optimizer", gone).values, (ChoiceOfValues{64, 128, 32}));
+    }
+
+    // Also those about a setting's own choice, where they are narrower than what follows from it.
+    void conditionsComeBack() {
+        Sheet sheet;
+        sheet.vary("optimizer", {"sgd", "adamw", "lars"});
+        for (const char* path : {"optimizer.momentum", "optimizer.weight_decay", "batch"})
+            sheet.form.sweep().setVaried(path, true);
+        sheet.form.sweep().setConditions("optimizer.weight_decay", whileIt("adamw"));
+        sheet.form.sweep().setConditions("batch", whileIt("lars"));
+        QCOMPARE(sheet.codes(), QString());
+        const auto made = *sheet.form.sweep().made();
+        Sheet other;
+        other.form.setState(stateOf(made, other.form.catalog()), "a file");
+        QVERIFY2(other.form.sweep().made(), qPrintable(other.codes()));
+        QCOMPARE(sweepJson(*other.form.sweep().made()), sweepJson(made));
+        QVERIFY(other.form.sweep().variation("optimizer.weight_decay").when == whileIt("adamw"));
+        QVERIFY(other.form.sweep().variation("optimizer.momentum").when.empty());  // it follows
+        other.form.sweep().setConditions("optimizer.momentum", whileIt("lars"));
+        QVERIFY(other.dimension("optimizer.momentum")->when == whileIt("lars"));
+    }
+
+    void constraintsAreInTheSweep() {
+        Sheet sheet;
+        sheet.vary("batch", {"64", "128", "256"});
+        sheet.vary("epochs", {"1", "2", "3"});
+        sheet.constrain({"batch / devices >= 64", " ", "batch * epochs <= 384"});
+        QCOMPARE(sheet.codes(), QString());
+        QCOMPARE(sheet.json()["constraints"].toArray(), (QJsonArray{"batch / devices >= 64", "batch * epochs <= 384"}));
+        const auto& sweep = sheet.form.sweep();
+        QCOMPARE(sweep.cells(), 4);
+        QCOMPARE(sweep.cellsMeeting(0), QString("met by 6 of 9 cells"));
+        QCOMPARE(sweep.cellsMeeting(1), QString());
+        QCOMPARE(sweep.cellsMeeting(2), QString("met by 7 of 9 cells"));
+        QVERIFY2(sheet.command().contains("--constraint 'batch / devices >= 64' --constraint 'batch * epochs <= 384'"),
+                 qPrintable(sheet.command()));
+        Sheet other;
+        other.form.setState(stateOf(*sweep.made(), other.form.catalog()), "a file");
+        QCOMPARE(other.form.sweep().constraints(), (QStringList{"batch / devices >= 64", "batch * epochs <= 384"}));
+        QCOMPARE(sweepJson(*other.form.sweep().made()), sweepJson(*sweep.made()));
+        sheet.form.sweep().removeConstraint(2);
+        QCOMPARE(sweep.cells(), 6);
+        sheet.form.history().undo();
+        QCOMPARE(sweep.cells(), 4);
+        sheet.method("random");
+        QCOMPARE(sweep.cellsMeeting(0), QString());
+        QCOMPARE(sweep.cells(), 4);  // there are no more
+    }
+
+    void whatIsWrongWithAConstraintIsSaidAtIt() {
+        Sheet sheet;
+        sheet.vary("batch", {"64", "128"});
+        const auto codeAt = [&](int index) {
+            const auto found = sheet.form.sweep().problemsOfConstraint(index);
+            return found.size() == 1 ? QString::fromStdString(found.front().code) : QString();
+        };
+        sheet.constrain({"batch >= 64", "batch >"});
+        QCOMPARE(sheet.codes(), QString("Constraint 2: search.constraint"));
+        QVERIFY(codeAt(0).isEmpty());
+        QCOMPARE(codeAt(1), QString("search.constraint"));
+        sheet.constrain({"bach >= 64", "batch > 64"});
+        QCOMPARE(codeAt(0), QString("search.not-a-setting"));
+        QVERIFY(codeAt(1).isEmpty());
+        sheet.constrain({"batch >= 64", "batch > 128"});
+        QCOMPARE(codeAt(1), QString("sweep.no-cells"));
+        QCOMPARE(sheet.form.sweep().cellsMeeting(1), QString("met by 0 of 2 cells"));
+        QVERIFY(sheet.form.sweep().otherProblems().empty() && !sheet.form.sweep().made());
+        sheet.constrain({});
+        QCOMPARE(sheet.codes(), QString());
     }
 
     void whatNoChoiceHasAnyMoreIsNotVaried() {
@@ -307,7 +429,7 @@ private slots:
         sheet.repeat(2);
         const auto made = *sheet.form.sweep().made();
         Sheet other;
-        other.form.setState(stateOf(made), "a file");
+        other.form.setState(stateOf(made, other.form.catalog()), "a file");
         QVERIFY2(other.form.sweep().made(), qPrintable(other.codes()));
         QCOMPARE(sweepJson(*other.form.sweep().made()), sweepJson(made));
     }
@@ -388,9 +510,9 @@ private slots:
         sheet.schedule("asha-stopping", 2);
         QCOMPARE(sheet.codes(), QString());
         const auto& made = *sheet.form.sweep().made();
-        const auto command = sweepCommand(made, sheet.form.spec(), sheet.form.catalog().defaults);
+        const auto command = sheet.command();
         QVERIFY2(command.endsWith("--scheduler asha-stopping --first-rung 2"), qPrintable(command));
-        const auto read = stateOf(sweepFromJson(sweepJson(made), "").value());
+        const auto read = stateOf(sweepFromJson(sweepJson(made), "").value(), sheet.form.catalog());
         QCOMPARE(read.sweep.plan.scheduler, std::string("asha-stopping"));
         QCOMPARE(read.sweep.plan.firstRung, 2);
     }
@@ -448,22 +570,23 @@ private slots:
         QTest::addColumn<QString>("number");
         QTest::addColumn<QString>("less");
         QTest::addColumn<QString>("more");
-        const auto row = [](const char* path, const char* number, const char* less, const char* more) {
-            QTest::addRow("%s %s", path, number) << path << number << less << more;
+        constexpr const char* kRows[][4] = {
+            {"epochs", "5", "4", "6"},
+            {"epochs", "1", "", "2"},
+            {"epochs", "many", "", ""},
+            {"validation_share", "0", "", "0.05"},
+            {"validation_share", "0.15", "0.1", "0.2"},
+            {"validation_share", "0.12", "0.1", "0.15"},
+            {"validation_share", "0.9", "0.85", ""},
+            {"learning_rate", "0.1", "0.05", "0.2"},
+            {"learning_rate", "0.03", "0.02", "0.05"},
+            {"learning_rate", "5", "2", "10"},
+            {"learning_rate", "0", "", "0.0001"},
+            {"learning_rate", "0.0001", "0", "0.0002"},
+            {"learning_rate", "1000", "500", ""},
         };
-        row("epochs", "5", "4", "6");
-        row("epochs", "1", "", "2");
-        row("epochs", "many", "", "");
-        row("validation_share", "0", "", "0.05");
-        row("validation_share", "0.15", "0.1", "0.2");
-        row("validation_share", "0.12", "0.1", "0.15");
-        row("validation_share", "0.9", "0.85", "");
-        row("learning_rate", "0.1", "0.05", "0.2");
-        row("learning_rate", "0.03", "0.02", "0.05");
-        row("learning_rate", "5", "2", "10");
-        row("learning_rate", "0", "", "0.0001");
-        row("learning_rate", "0.0001", "0", "0.0002");
-        row("learning_rate", "1000", "500", "");
+        for (const auto& [path, number, less, more] : kRows)
+            QTest::addRow("%s %s", path, number) << path << number << less << more;
     }
     void numbersHaveNeighbours() {
         QFETCH(QString, path);
@@ -487,13 +610,11 @@ private slots:
         sheet.vary("batch", {"64", "128"});
         sheet.varyRange("learning_rate", "0.01", "1", "3");
         sheet.repeat(3);
-        const auto command = [&] {
-            return sweepCommand(*sheet.form.sweep().made(), sheet.form.spec(), sheet.form.catalog().defaults);
-        };
-        QCOMPARE(command(), QString("lockstep sweep --dataset fashion-mnist --model fashion-cnn --vary batch=64,128 "
-                                    "--vary learning_rate=0.01..1/3 --method grid --repeats 3"));
+        QCOMPARE(sheet.command(),
+                 QString("lockstep sweep --dataset fashion-mnist --model fashion-cnn --vary batch=64,128 "
+                         "--vary learning_rate=0.01..1/3 --method grid --repeats 3"));
         sheet.vary("devices", {"cpu:2", "cuda:0,1"});  // whose comma is not one of those between
-        QVERIFY2(command().contains("--vary 'devices=cpu:2,\"cuda:0,1\"'"), qPrintable(command()));
+        QVERIFY2(sheet.command().contains("--vary 'devices=cpu:2,\"cuda:0,1\"'"), qPrintable(sheet.command()));
     }
 };
 

@@ -2,10 +2,13 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTimer>
 #include <QToolButton>
 
 #include "engine/queue/queue_service.h"
@@ -13,6 +16,46 @@
 #include "ui/train/sweep_form.h"
 
 using namespace lockstep::ui;
+
+namespace {
+
+// A page whose queue has a keeper that does nothing.
+class Desk {
+public:
+    explicit Desk(PageBench& bench)
+        : m_keeper(bench.file("keeper", "#!/bin/sh\nexit 0\n", true)),
+          launcher(m_keeper, lockstep::placesFromEnvironment()),
+          page(bench.service.get(), &launcher, explain()) {
+        page.resize(1280, 800);
+        page.show();
+    }
+    bool hasForm() const { return !page.spec().isEmpty(); }
+    template <class Widget>
+    Widget* find(const QString& name) const {
+        auto* found = page.findChild<Widget*>(name);
+        if (!found) qFatal("the page has no %s", qPrintable(name));
+        return found;
+    }
+    void click(const QString& name) const {
+        QTest::mouseClick(find<QAbstractButton>(name), Qt::LeftButton);
+        QCoreApplication::processEvents();
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+    lockstep::SweepSpec newestSweep() const {
+        lockstep::TrialService trials(lockstep::placesFromEnvironment());
+        lockstep::QueueService queue(trials, m_keeper.toStdString());
+        return lockstep::sweepFromJson(queue.sweeps().front().specJson, "").value();
+    }
+
+private:
+    const QString m_keeper;
+
+public:
+    RunLauncher launcher;
+    TrainPage page;
+};
+
+}  // namespace
 
 // Varying settings on the page, with the real engine, as a person does it.
 class TestTrainSweep : public QObject {
@@ -114,7 +157,7 @@ private slots:
         QVERIFY2(command.endsWith("--method grid --scheduler asha"), qPrintable(command));
         auto* first = m_bench->find<QSpinBox>("sweep.first_rung");
         first->setValue(2);
-        QVERIFY(m_bench->shows("The lowest rung lies at 2 epochs") && !seen("sweep.rungTable"));
+        QVERIFY(m_bench->shows("The lowest rung lies at epoch 2") && !seen("sweep.rungTable"));
         QVERIFY(!start()->isEnabled());
         m_bench->action("Show problem")->trigger();
         QVERIFY(first->hasFocus());
@@ -167,13 +210,11 @@ private slots:
         QCOMPARE(m_bench->page->sweep().paths(), (QStringList{"optimizer", "optimizer.momentum"}));
     }
 
-    // The queue's keeper is one that does nothing.
     void theSweepGoesIntoTheQueue() {
-        const auto keeper = m_bench->file("keeper", "#!/bin/sh\nexit 0\n", true);
-        RunLauncher launcher(keeper, lockstep::placesFromEnvironment());
-        TrainPage page(m_bench->service.get(), &launcher, explain());
-        page.show();
-        QTRY_VERIFY_WITH_TIMEOUT(!page.spec().isEmpty(), 60000);
+        Desk desk(*m_bench);
+        auto& launcher = desk.launcher;
+        auto& page = desk.page;
+        QTRY_VERIFY_WITH_TIMEOUT(desk.hasForm(), 60000);
         page.setSpec(synthetic());
         page.sweep().setVaried("batch", true);
         QTRY_VERIFY_WITH_TIMEOUT(page.canStart(), 60000);
@@ -189,16 +230,97 @@ private slots:
         QCOMPARE(wanted[0][0].toString(), QString("page.queue"));
         QTRY_VERIFY(!launcher.isBusy());
 
-        lockstep::TrialService trials(lockstep::placesFromEnvironment());
-        lockstep::QueueService queue(trials, keeper.toStdString());
-        const auto sweeps = queue.sweeps();
-        QCOMPARE(sweeps.size(), 1u);
-        const auto sweep = lockstep::sweepFromJson(sweeps[0].specJson, "");
-        QVERIFY(sweep.ok());
-        QCOMPARE(sweep.value().vary.size(), 1u);
-        QCOMPARE(sweep.value().trial.model.id, std::string("mlp"));
+        const auto sweep = desk.newestSweep();
+        QCOMPARE(sweep.vary.size(), 1u);
+        QCOMPARE(sweep.trial.model.id, std::string("mlp"));
         page.sweep().setVaried("epochs", true);
         QVERIFY(!told->isVisibleTo(&page));  // another sweep, which is in no queue
+    }
+
+    // By mouse and keyboard, from the words that stand there to the history.
+    void conditionsAndConstraintsAreStarted() {
+        Desk desk(*m_bench);
+        QTRY_VERIFY_WITH_TIMEOUT(desk.hasForm(), 60000);
+        desk.page.setSpec(synthetic());
+        desk.click("batch.vary");
+        QVERIFY(!desk.find<QWidget>("batch.when")->isVisibleTo(&desk.page));  // there is nothing to ask about
+        for (const char* path : {"epochs", "optimizer"}) desk.click(QString(path) + ".vary");
+        QTest::keyClick(desk.find<QCheckBox>("optimizer=adamw"), Qt::Key_Space);
+        QCOMPARE(desk.find<QAbstractButton>("batch.when")->text(), QString("Only when…"));
+        desk.click("batch.when");
+        auto* setting = desk.find<QComboBox>("batch.when.0.setting");
+        QCOMPARE(setting->currentText(), QString("Optimizer"));
+        QTest::keyClick(setting, Qt::Key_Down);
+        QCOMPARE(setting->currentText(), QString("Epochs"));
+        QTest::keyClick(setting, Qt::Key_Up);
+        QCOMPARE(setting->currentText(), QString("Optimizer"));
+        auto* values = desk.find<QPushButton>("batch.when.0.values");
+        QCOMPARE(values->text(), QString("sgd ▾"));
+        tickInMenu(*values, "adamw");
+        QCOMPARE(values->text(), QString("sgd or adamw ▾"));
+        tickInMenu(*values, "sgd");  // which is not meant any more
+        QCOMPARE(values->text(), QString("adamw ▾"));
+        tickInMenu(*values, "adamw");  // one stays
+        QCOMPARE(values->text(), QString("adamw ▾"));
+        QCOMPARE(desk.find<QAbstractButton>("batch.when")->text(), QString("And when…"));
+        desk.click("batch.when");
+        QCOMPARE(desk.find<QComboBox>("batch.when.1.setting")->currentText(), QString("Epochs"));
+        QCOMPARE(desk.find<QComboBox>("batch.when.1.setting")->count(), 1);  // each is asked about once
+        QCOMPARE(setting->count(), 1);
+        desk.click("batch.when.1.remove");
+        QCOMPARE(desk.page.sweep().variation("batch").when.size(), 1u);
+
+        desk.click("sweep.addConstraint");
+        QTest::keyClicks(desk.find<QLineEdit>("sweep.constraints.0"), "batch * epochs <= 384");
+        const auto words = QString("Batch: 64, 128, 256, only when Optimizer is adamw");
+        QVERIFY2(desk.find<QLabel>("sweep.varied")->text().contains(words),
+                 qPrintable(desk.find<QLabel>("sweep.varied")->text()));
+        QCOMPARE(desk.find<QLabel>("sweep.constraints.0.cells")->text(), QString("met by 10 of 12 cells"));
+        QCOMPARE(desk.find<QPushButton>("startTraining")->text(), QString("Start sweep: 10 trials"));
+        QTRY_VERIFY_WITH_TIMEOUT(desk.page.canStart(), 60000);
+        const QSignalSpy queued(&desk.launcher, &RunLauncher::queued);
+        desk.click("startTraining");
+        QTRY_COMPARE_WITH_TIMEOUT(queued.size(), 1, 60000);
+        const auto sweep = desk.newestSweep();
+        QCOMPARE(sweep.constraints.size(), 1u);
+        QCOMPARE(sweep.constraints[0].text(), std::string("batch * epochs <= 384"));
+        QCOMPARE(lockstep::wordsOf(sweep.vary[0]), std::string("batch=64,128,256?optimizer=adamw"));
+
+        desk.click("batch.when.0.remove");
+        QVERIFY(desk.page.sweep().variation("batch").when.empty());
+        QCOMPARE(desk.find<QAbstractButton>("batch.when")->text(), QString("Only when…"));
+        desk.click("sweep.constraints.0.remove");
+        QVERIFY(desk.page.sweep().constraints().isEmpty());
+        QVERIFY(!desk.page.findChild<QLineEdit*>("sweep.constraints.0"));
+        QTRY_VERIFY(!desk.launcher.isBusy());
+    }
+
+    void aConstraintThatIsWrongIsSaidBelowIt() {
+        QApplication::setActiveWindow(m_bench->page.get());
+        toggle("batch");
+        m_bench->find<QToolButton>("sweep.addConstraint")->click();
+        settle();
+        auto* line = m_bench->find<QLineEdit>("sweep.constraints.0");
+        QVERIFY(line->hasFocus() && !line->accessibleName().isEmpty());
+        QVERIFY(m_bench->page->sweep().problems().empty());  // a blank one says nothing
+        QTest::keyClicks(line, "batch >");
+        const auto told = QString(
+            "Constraint 1: \"batch >\" is not understood at character 8, where a number or a "
+            "setting was expected");
+        QVERIFY2(m_bench->shows(told), qPrintable(m_bench->visibleText()));
+        QVERIFY(!start()->isEnabled());
+        m_bench->find<QToolButton>("batch.vary")->setFocus();
+        m_bench->action("Show problem")->trigger();
+        QVERIFY(line->hasFocus());
+        m_bench->shot("sweep-constraint");
+        QTest::keyClick(line, Qt::Key_End);  // all of it was selected
+        QTest::keyClicks(line, "= 128");
+        QVERIFY(!m_bench->shows("is not understood"));
+        QVERIFY(m_bench->shows("met by 2 of 3 cells"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart() && start()->isEnabled(), 60000);
+        QTest::keyClicks(line, "0");
+        QVERIFY(m_bench->shows("None of the 3 cells fulfils") && !start()->isEnabled());
+        QVERIFY(m_bench->shows("met by 0 of 3 cells"));
     }
 
     void aSweepsFileFillsTheForm() {
@@ -219,6 +341,17 @@ private:
     static void settle() {
         QCoreApplication::processEvents();
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+    static void tickInMenu(QPushButton& button, const QString& words) {
+        QTimer::singleShot(50, &button, [&] {
+            for (QAction* each : button.menu()->actions()) {
+                if (each->text() == words) button.menu()->setActiveAction(each);
+            }
+            QTest::keyClick(button.menu(), Qt::Key_Return);
+            button.menu()->close();  // where it has none of these words
+        });
+        QTest::keyClick(&button, Qt::Key_Space);
+        settle();
     }
     bool seen(const QString& name) const {
         const auto* widget = m_bench->page->findChild<QWidget*>(name);

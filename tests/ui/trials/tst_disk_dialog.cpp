@@ -115,6 +115,16 @@ private slots:
         QVERIFY(disk_text::plan(plan).contains("The trials stay in the history"));
     }
 
+    void whatStaysAtRungsIsSaid() {
+        FreePlan plan;
+        QCOMPARE(disk_text::spared(plan), QString());
+        plan.atRungs = {{2, {3, 5, 4}, 6}};
+        QCOMPARE(disk_text::spared(plan),
+                 QString("Sweep 2 may let trials go on from its rungs, whose newest checkpoints stay: 3-5."));
+        plan.spared = {9};
+        QVERIFY(disk_text::spared(plan).startsWith("1 trial runs, is paused or queued, and is left alone. Sweep 2"));
+    }
+
     void numbersBecomeRanges() {
         QCOMPARE(rangesOf({}), QString());
         QCOMPARE(rangesOf({4}), QString("4"));

@@ -5,7 +5,7 @@
 
 #include "ui/history/command_text.h"
 #include "ui/history/compared_curves.h"
-#include "ui/trials/spec_diff.h"
+#include "ui/history/spec_diff.h"
 #include "ui/trials/trial_actions.h"
 #include "ui/trials/trials_page_state.h"
 
@@ -46,6 +46,7 @@ private slots:
     // Groups and bands
     void groupsDifferInSeedAndTitleAlone();
     void theBandIsMeanAndSampleDeviation();
+    void bandsAreOfThreeKinds();
     void curvesMeetOnTheUnionOfSteps();
     void strangeCurvesDoNoHarm();
     void comparedCurvesHaveNamesAndColours();
@@ -114,6 +115,10 @@ void TestTrialCompare::groupsDifferInSeedAndTitleAlone() {
     using Groups = std::vector<std::vector<std::size_t>>;
     QVERIFY((seedGroups(specs) == Groups{{0, 2, 4}, {1, 3}}));
     QVERIFY(seedGroups({}).empty());
+    // A person's own words and numbers keep them apart as they are.
+    specs[1].optimizer.params["momentum"] = 0.9;
+    specs[3].optimizer.params["momentum"] = 0.9000000000000001;
+    QCOMPARE(seedGroups(specs).size(), std::size_t{3});
 }
 
 void TestTrialCompare::theBandIsMeanAndSampleDeviation() {
@@ -124,6 +129,27 @@ void TestTrialCompare::theBandIsMeanAndSampleDeviation() {
     QCOMPARE(band.deviation[0], std::sqrt(7.0));  // (4 + 1 + 9) / 2
     QCOMPARE(band.deviation[1], 0.0);
     QCOMPARE(band.count, (std::vector<int>{3, 3}));
+    QCOMPARE(band.low, (std::vector<double>{1, 10}));
+    QCOMPARE(band.high, (std::vector<double>{6, 10}));
+}
+
+void TestTrialCompare::bandsAreOfThreeKinds() {
+    std::vector<std::shared_ptr<const Curve>> members;
+    for (const double value : {1.0, 2.0, 6.0}) {
+        auto curve = std::make_shared<Curve>();
+        curve->append(Curve::Place{10, 2 * value, 4 * value}, value);
+        members.push_back(curve);
+    }
+    const auto edges = [&](BandKind kind) {
+        const MeanCurve made = meanOf(members, kind);
+        return std::pair(made.band.low->value(0), made.band.high->value(0));
+    };
+    const double deviation = std::sqrt(7.0), error = std::sqrt(7.0 / 3);
+    QCOMPARE(edges(BandKind::Deviation), std::pair(3 - deviation, 3 + deviation));
+    QCOMPARE(edges(BandKind::Extremes), std::pair(1.0, 6.0));
+    QVERIFY(std::abs(edges(BandKind::StandardError).second - 3 - error) < 1e-12);
+    const auto mean = meanOf(members, BandKind::Deviation).mean;
+    QVERIFY(mean->x(CurveAxis::Seconds, 0) == 6 && mean->x(CurveAxis::DeviceSeconds, 0) == 12);
 }
 
 void TestTrialCompare::curvesMeetOnTheUnionOfSteps() {

@@ -83,14 +83,20 @@ void TestTrialsPage::trialsAppearAsOthersWriteThem() {
     QTRY_VERIFY(desktop.says("2 trials"));
 }
 
-// What is selected here is pinned for all pages, and what another pins is selected here.
+// What is selected here is pinned when it is to be compared, and not before: pins are made on purpose.
 void TestTrialsPage::theSelectionIsShared() {
     Desktop desktop({.trials = 5});
     desktop.open();
     QTRY_COMPARE(desktop.rows(), 5);
-    desktop.select(1);
-    QCOMPARE(desktop.selection.pinned(), std::vector<std::int64_t>{4});
-    desktop.selection.setPinned({2, 5});
+    const auto select = [&](const std::vector<std::int64_t>& trials) {
+        desktop.table().clearSelection();
+        for (int row = 0; row < desktop.rows(); ++row)
+            if (std::ranges::find(trials, desktop.cell(row, kIdColumn).toLongLong()) != trials.end())
+                desktop.table().selectionModel()->select(desktop.table().model()->index(row, 0),
+                                                         QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    };
+    select({2, 5});
+    QVERIFY(desktop.selection.pinned().empty());
     const auto strong = [&] {
         int count = 0;
         const auto& plot = *desktop.plot().findChild<QCustomPlot*>();
@@ -102,11 +108,14 @@ void TestTrialsPage::theSelectionIsShared() {
     QCOMPARE(strong(), 2);
     desktop.selection.setHovered(3);  // which is not among them
     QCOMPARE(strong(), 4);
-    desktop.selection.setPinned({2, 3, 5});  // its curve comes while the pointer rests on it
+    select({2, 3, 5});  // its curve comes while the pointer rests on it
     QTRY_COMPARE(strong(), 2);
-    desktop.selection.setPinned({2, 5});
+    select({2, 5});
     QTRY_COMPARE(strong(), 4);
-    QCOMPARE(desktop.table().selectionModel()->selectedRows().size(), 2);
+    QSignalSpy compared(desktop.page.get(), &TrialsPage::compareRequested);
+    desktop.action("Compare").trigger();
+    QCOMPARE(compared.count(), 1);
+    QCOMPARE(desktop.selection.listed()->size(), std::size_t(5));
     QVERIFY(std::ranges::is_permutation(desktop.selection.pinned(), std::vector<std::int64_t>{2, 5}));
     desktop.selection.setFilter("no such trial");
     QTRY_COMPARE(desktop.rows(), 0);

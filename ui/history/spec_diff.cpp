@@ -1,4 +1,4 @@
-#include "ui/trials/spec_diff.h"
+#include "ui/history/spec_diff.h"
 
 #include <algorithm>
 
@@ -23,15 +23,14 @@ bool differs(const SpecField& field) {
     });
 }
 
-// "optimizer.momentum": "Optimizer: momentum"; what was chosen has the name of the choice.
-QString nameOf(const QString& key) {
-    const QString group = key.section('.', 0, 0), name = key.section('.', 1);
+}  // namespace
+
+QString settingName(const QString& path) {
+    const QString group = path.section('.', 0, 0), name = path.section('.', 1);
     if (name.isEmpty()) return labelOf(group);
     const QString label = labelOf(name);
     return labelOf(group) + ": " + label[0].toLower() + label.mid(1);
 }
-
-}  // namespace
 
 std::vector<SpecField> fieldsOf(std::span<const TrialSpec> specs) {
     std::vector<SpecField> fields;
@@ -85,7 +84,7 @@ QVariant SpecDiffModel::headerData(int section, Qt::Orientation orientation, int
     if (orientation == Qt::Horizontal) return role == Qt::DisplayRole ? m_names.value(section) : QVariant();
     if (section >= rowCount()) return {};
     const QString& key = m_fields[static_cast<std::size_t>(section)].key;
-    return role == Qt::DisplayRole ? nameOf(key) : nameOf(key) + " (" + key + ")";
+    return role == Qt::DisplayRole ? settingName(key) : settingName(key) + " (" + key + ")";
 }
 
 }  // namespace lockstep::ui

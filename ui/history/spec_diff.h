@@ -20,6 +20,8 @@ struct SpecField {
 // All fields in the order of the specs' files, or only those in which they differ.
 std::vector<SpecField> fieldsOf(std::span<const TrialSpec> specs);
 std::vector<SpecField> differencesOf(std::span<const TrialSpec> specs);
+// "optimizer.momentum": "Optimizer: momentum"; what was chosen has the name of the choice.
+QString settingName(const QString& path);
 
 // Fields as rows, specs as columns: for one spec all it states, for several what they differ in. Rows are named as in
 // the form, with the key of the spec file as their tip. The window's thread.

@@ -1,0 +1,33 @@
+#pragma once
+#include <QString>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ui/compare/compare_scene.h"
+#include "ui/history/trial_selection.h"
+
+namespace lockstep::ui {
+
+// Trials that differ in their seed alone, as one curve shows them. A group is shown where any of its members passes;
+// its mean is of all of them all the same, so that no brush makes a setting look better than it is.
+struct CurveGroup {
+    std::int64_t group = 0;              // ComparedTrial::group
+    std::vector<std::size_t> rows = {};  // its members, in the table's order
+    std::size_t lead = 0;                // the row of its best member that passes: whom pointer and clicks mean
+    std::optional<int> place = {};       // of the pinned member with the first place
+    std::optional<int> rank = {};        // among the best, from 0; empty: not one of them
+    double objective = 0;                // mean of those that have a value; not a number: none has
+    bool isCutShort = false;             // every member that has not failed ended, or pauses, before its last epoch
+    QString name = {};                   // "#12 learning_rate=0.01", "#12 (3 seeds) learning_rate=0.01"
+
+    bool isColoured() const { return place || rank; }
+    int look() const;  // seriesColor, seriesMarker: of its place, or one that no place has
+};
+
+constexpr int kBestGroups = 10;  // in colour; more nobody can tell apart
+
+// Those that are shown, the best first, those cut short behind the others.
+std::vector<CurveGroup> curveGroups(const CompareScene& scene, const TrialSelection& selection);
+
+}  // namespace lockstep::ui
