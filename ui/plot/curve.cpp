@@ -94,50 +94,57 @@ void Curve::addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) con
     if (std::isfinite(value(i))) out.push_back({x(axis, i), value(i)});
 }
 
-// `take` makes points of a column's first and last x and its extremes.
-template <class Take>
-std::vector<Curve::Point> Curve::sampled(CurveAxis axis, double from, double to, int columns, Sharpness sharpness,
-                                         Take&& take) const {
-    std::vector<Point> out;
+Curve::Columns Curve::columns(CurveAxis axis, double from, double to, int columns, Sharpness sharpness) const {
+    Columns out;
     auto [begin, end] = within(axis, from, to);
+    out.begin = begin, out.end = end;
     const auto most = static_cast<std::size_t>(std::max(columns, 1));
-    out.reserve(std::min(end - begin, 2 * most) + 2);
-    if (begin > 0) addPoint(out, axis, begin - 1);
-    if (end - begin <= 2 * most) {
-        for (std::size_t i = begin; i < end; ++i) addPoint(out, axis, i);
-    } else {
-        const auto& xs = column(axis);
-        std::size_t inColumn = (end - begin) / most;
-        for (std::size_t c = 1; c <= most && begin < end; ++c) {
-            const double limit = from + (to - from) * static_cast<double>(c) / static_cast<double>(most);
-            std::size_t next = c == most ? end : std::min(firstFrom(xs, begin, limit, begin + inColumn), end);
-            if (next < end) next -= next % m_pyramid.wholeNodes(next - begin, static_cast<std::size_t>(sharpness));
-            if (next <= begin) continue;
-            const auto found = m_pyramid.extremes(begin, next);
-            if (!found.none()) take(out, xs[begin], xs[next - 1], found);
-            inColumn = next - begin;
-            begin = next;
-        }
+    if (end - begin <= 2 * most) return out;
+    const auto& xs = column(axis);
+    out.parts.reserve(most);
+    std::size_t inColumn = (end - begin) / most;
+    for (std::size_t c = 1; c <= most && begin < end; ++c) {
+        const double limit = from + (to - from) * static_cast<double>(c) / static_cast<double>(most);
+        std::size_t next = c == most ? end : std::min(firstFrom(xs, begin, limit, begin + inColumn), end);
+        if (next < end) next -= next % MinMaxPyramid::wholeNodes(next - begin, static_cast<std::size_t>(sharpness));
+        if (next <= begin) continue;
+        out.parts.push_back({begin, next, xs[begin], xs[next - 1]});
+        inColumn = next - begin;
+        begin = next;
     }
+    return out;
+}
+
+// `take` makes points of a column and its extremes.
+template <class Take>
+std::vector<Curve::Point> Curve::sampled(CurveAxis axis, const Columns& columns, Take&& take) const {
+    std::vector<Point> out;
+    const std::size_t end = std::min(columns.end, size());
+    out.reserve((columns.parts.empty() ? end - std::min(end, columns.begin) : 2 * columns.parts.size()) + 2);
+    if (columns.begin > 0) addPoint(out, axis, columns.begin - 1);
+    for (const Columns::Part& part : columns.parts) {
+        const auto found = m_pyramid.extremes(std::min(part.begin, end), std::min(part.end, end));
+        if (!found.none()) take(out, part, found);
+    }
+    if (columns.parts.empty())
+        for (std::size_t i = columns.begin; i < end; ++i) addPoint(out, axis, i);
     if (end < size()) addPoint(out, axis, end);
     return out;
 }
 
-std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, int columns,
-                                        Sharpness sharpness) const {
-    return sampled(axis, from, to, columns, sharpness,
-                   [](std::vector<Point>& out, double first, double last, const MinMaxPyramid::Extremes& found) {
+std::vector<Curve::Point> Curve::sample(CurveAxis axis, const Columns& columns) const {
+    return sampled(axis, columns,
+                   [](std::vector<Point>& out, const Columns::Part& part, const MinMaxPyramid::Extremes& found) {
                        const bool falls = found.highAt < found.lowAt;
-                       out.push_back({first, falls ? found.high : found.low});
-                       if (found.lowAt != found.highAt) out.push_back({last, falls ? found.low : found.high});
+                       out.push_back({part.first, falls ? found.high : found.low});
+                       if (found.lowAt != found.highAt) out.push_back({part.last, falls ? found.low : found.high});
                    });
 }
 
-std::vector<Curve::Point> Curve::sampleEdge(Edge edge, CurveAxis axis, double from, double to, int columns,
-                                            Sharpness sharpness) const {
-    return sampled(axis, from, to, columns, sharpness,
-                   [edge](std::vector<Point>& out, double first, double, const MinMaxPyramid::Extremes& found) {
-                       out.push_back({first, edge == Edge::Lower ? found.low : found.high});
+std::vector<Curve::Point> Curve::sampleEdge(Edge edge, CurveAxis axis, const Columns& columns) const {
+    return sampled(axis, columns,
+                   [edge](std::vector<Point>& out, const Columns::Part& part, const MinMaxPyramid::Extremes& found) {
+                       out.push_back({part.first, edge == Edge::Lower ? found.low : found.high});
                    });
 }
 

@@ -91,16 +91,28 @@ public:
     std::pair<std::size_t, std::size_t> within(CurveAxis axis, double from, double to) const;
     // The extremes among the points within [from, to]: {low, high}; low > high: none.
     std::pair<double, double> extremes(CurveAxis axis, double from, double to) const;
-    // What a picture of [from, to] in `columns` pixel columns needs: the points and the neighbours just outside or, of
-    // more than two points a column, the smallest and the largest value of each, in the order of time, at its first and
-    // last x. At most 2 * columns + 2 points, whatever the size. Values that are not finite are left out.
-    std::vector<Point> sample(CurveAxis axis, double from, double to, int columns,
-                              Sharpness sharpness = Sharpness::Full) const;
+    // Which points stand in which pixel column of a picture of [from, to]: good for all curves that share their steps
+    // and times, too.
+    struct Columns {
+        struct Part {
+            std::size_t begin = 0, end = 0;
+            double first = 0, last = 0;  // x
+        };
+        std::size_t begin = 0, end = 0;
+        std::vector<Part> parts = {};  // empty: there are at most two points a column
+    };
+    Columns columns(CurveAxis axis, double from, double to, int columns, Sharpness sharpness = Sharpness::Full) const;
+    // What that picture needs: the points and the neighbours just outside or, of more than two points a column, the
+    // smallest and the largest value of each, in the order of time, at its first and last x. At most 2 * columns + 2
+    // points, whatever the size. Values that are not finite are left out.
+    std::vector<Point> sample(CurveAxis axis, const Columns& columns) const;
+    std::vector<Point> sample(CurveAxis axis, double from, double to, int count) const {
+        return sample(axis, columns(axis, from, to, count));
+    }
     // The same of a band's edge: of more than two points a column one, the smallest of the lower edge, the largest of
     // the upper one.
     enum class Edge { Lower, Upper };
-    std::vector<Point> sampleEdge(Edge edge, CurveAxis axis, double from, double to, int columns,
-                                  Sharpness sharpness = Sharpness::Band) const;
+    std::vector<Point> sampleEdge(Edge edge, CurveAxis axis, const Columns& columns) const;
     // The point at or before x; size() when there is none.
     std::size_t at(CurveAxis axis, double x) const;
 
@@ -115,8 +127,7 @@ private:
     }
     void addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const;
     template <class Take>
-    std::vector<Point> sampled(CurveAxis axis, double from, double to, int columns, Sharpness sharpness,
-                               Take&& take) const;
+    std::vector<Point> sampled(CurveAxis axis, const Columns& columns, Take&& take) const;
 
     std::shared_ptr<Abscissae> m_x;  // shared with smoothed twins
     MinMaxPyramid m_pyramid;

@@ -44,10 +44,13 @@ void DenseCurves::draw(QCPPainter* painter) {
 }
 
 void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) {
-    const double ratio = painter.device()->devicePixelRatioF();
+    const double ratio = painter.device()->devicePixelRatioF(), along = ratio * (m_isCoarse ? 0.5 : 1);
     const PlotPlaces places(*mParentPlot);
-    const auto toPixel = [&](const Curve::Point& point) { return (places(point) - rect.topLeft()) * ratio; };
-    const int width = qRound(rect.width() * ratio);
+    const auto toPixel = [&](const Curve::Point& point) {
+        const QPointF at = places(point) - rect.topLeft();
+        return QPointF(at.x() * along, at.y() * ratio);
+    };
+    const int width = qRound(rect.width() * along);
     m_raster.reset(width, qRound(rect.height() * ratio));
     for (const Band& band : m_bands)
         if (isDrawn(band) && !isSmooth(band)) m_raster.paintBand(band.low, band.high, toPixel, band.color.rgba());
@@ -57,7 +60,8 @@ void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) {
             m_raster.paint(stroke.points, toPixel, stroke.color.rgba());
         else m_raster.paintLine(stroke.points, toPixel, stroke.color.rgba());
     }
-    painter.drawImage(rect.topLeft(), m_raster.image(ratio));
+    if (m_isCoarse) painter.drawImage(QRectF(rect), m_raster.image());
+    else painter.drawImage(rect.topLeft(), m_raster.image(ratio));
 }
 
 void DenseCurves::drawLines(QCPPainter& painter, const QRect& rect) const {

@@ -12,10 +12,11 @@ namespace lockstep::ui {
 namespace {
 
 constexpr const char* kBehind = "behind";
-constexpr double kInAFrame = 4;       // milliseconds that painting may take while somebody moves
-constexpr double kLineEndRadius = 3;  // pixels
-constexpr int kOwnColorAlpha = 120;   // of a line in a colour of its own
-constexpr double kLeastAlpha = 0.12;  // of the many others
+constexpr std::size_t kFewLines = 100, kSmoothLine = 200;  // points of one, that are antialiased
+constexpr double kInAFrame = 4;                            // milliseconds that painting may take while somebody moves
+constexpr double kRingRadius = 3, kDotRadius = 1.5;        // pixels
+constexpr int kOwnColorAlpha = 120;                        // of a line in a colour of its own
+constexpr double kLeastAlpha = 0.12;                       // of the many others
 
 bool isSame(PlotRange a, PlotRange b) { return a.low == b.low && a.high == b.high; }
 
@@ -89,27 +90,38 @@ QImage PlotBackdrop::painted(double ratio) const {
     const int width = std::max(1, qRound(rect.width() * ratio));
     const QCPRange x = mParentPlot->xAxis->range();
     CurveRaster raster(width, qRound(rect.height() * ratio));
+    const bool areFew = m_model.behind().size() <= kFewLines;
+    std::vector<std::pair<QPolygonF, QColor>> smooth;  // that the general painter draws
     for (const PlotSeries& line : m_model.behind()) {
         const auto points = m_model.drawLine(line, {x.lower, x.upper}, width);
         if (points.size() > static_cast<std::size_t>(width)) raster.paint(points, toPixel, colorOf(line).rgba());
+        else if (areFew && points.size() <= kSmoothLine) smooth.emplace_back(places(points), colorOf(line));
         else raster.paintLine(points, toPixel, colorOf(line).rgba());
     }
     QImage image = raster.image(ratio).copy();
     QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
     painter.translate(-rect.topLeft());
-    drawRings(painter);
+    for (const auto& [polyline, color] : smooth) {
+        painter.setPen(QPen(color, 1));
+        painter.drawPolyline(polyline);
+    }
+    drawEnds(painter);
     return image;
 }
 
-void PlotBackdrop::drawRings(QPainter& painter) const {
+// Rings, and dots where a single point makes no line.
+void PlotBackdrop::drawEnds(QPainter& painter) const {
     const QRect rect = mParentPlot->axisRect()->rect();
     const PlotPlaces places(*mParentPlot);
-    painter.setBrush(Qt::NoBrush);
     for (const PlotSeries& line : m_model.behind()) {
-        const auto end = line.endsOpen ? m_model.endOf(line) : std::nullopt;
+        const bool isPoint = line.curve->size() == 1;
+        const auto end = line.endsOpen || isPoint ? m_model.endOf(line) : std::nullopt;
         if (!end || !rect.contains(places(*end).toPoint())) continue;
         painter.setPen(QPen(colorOf(line), 1));
-        painter.drawEllipse(places(*end), kLineEndRadius, kLineEndRadius);
+        painter.setBrush(line.endsOpen ? QBrush(Qt::NoBrush) : QBrush(colorOf(line)));
+        const double radius = line.endsOpen ? kRingRadius : kDotRadius;
+        painter.drawEllipse(places(*end), radius, radius);
     }
 }
 
@@ -121,7 +133,7 @@ void PlotBackdrop::drawLines(QCPPainter& painter) const {
         painter.setPen(QPen(colorOf(line), 1));
         painter.drawPolyline(places(m_model.drawLine(line, {x.lower, x.upper}, mParentPlot->axisRect()->width())));
     }
-    drawRings(painter);
+    drawEnds(painter);
 }
 
 }  // namespace lockstep::ui

@@ -35,7 +35,7 @@ private:
     View viewAt(double ratio) const;
     QImage painted(double ratio) const;
     void drawLines(QCPPainter& painter) const;
-    void drawRings(QPainter& painter) const;
+    void drawEnds(QPainter& painter) const;
     QColor colorOf(const PlotSeries& line) const;
     QRectF placeOf(const View& view) const;
 

@@ -30,8 +30,8 @@ constexpr double kNotch = 0.8;           // what is seen after a notch of the wh
 constexpr double kKeyPan = 60;           // pixels
 constexpr double kClick = 3;             // pixels that the mouse may move in it; of more the canvas makes a band
 constexpr int kLongestReadoutName = 40;  // letters, in the readout
+constexpr int kReadoutValue = 18;        // letters that a value and its mark take there
 constexpr int kLegendInside = 4;         // curves whose names fit into the plot
-constexpr int kLegendColumn = 200;       // pixels
 
 bool startsPan(const QMouseEvent& event) {
     return event.button() == Qt::MiddleButton ||
@@ -115,12 +115,17 @@ void PlotView::setCrosshair(std::optional<double> x) {
 
 // Of many curves the readout tells those next to the pointer.
 QString PlotView::readoutText(double x, std::size_t rows) {
+    const int room = m_plot->axisRect()->width() / 2 / std::max(1, fontMetrics().averageCharWidth());
+    const int longest = std::clamp(room - kReadoutValue, 6, kLongestReadoutName);
+    const auto shortened = [longest](const QString& name) {
+        return name.size() > longest ? (name.left(longest - 1) + QChar(0x2026)).toHtmlEscaped() : name.toHtmlEscaped();
+    };
     const bool isLog = m_model.axis() == PlotAxis::Log;
     QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, x)) : axisText(m_model.axis(), x)) + "</b>"};
     for (const PlotSeries& line : m_highlights->raised()) {
         const auto on = m_model.onLine(line, x);
         if (on && line.color < 0 && !line.dashed)  // the others have a line of their own
-            lines << QString("%1 <b>%2</b>").arg(line.name.left(kLongestReadoutName).toHtmlEscaped(), valueText(on->y));
+            lines << QString("%1 <b>%2</b>").arg(shortened(line.name), valueText(on->y));
     }
     auto readings = m_model.readings(x);
     const std::size_t all = readings.size();
@@ -128,11 +133,9 @@ QString PlotView::readoutText(double x, std::size_t rows) {
         readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
     for (const auto& reading : readings) {
         const auto& series = m_model.series()[reading.series];
-        const bool longName = series.name.size() > kLongestReadoutName;
-        const QString name = longName ? series.name.left(kLongestReadoutName - 1) + QChar(0x2026) : series.name;
         lines << QString("<span style='color:%1'>%2</span> %3 <b>%4</b>")
                      .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker),
-                          name.toHtmlEscaped(), valueText(reading.value, reading.deviation));
+                          shortened(series.name), valueText(reading.value, reading.deviation));
     }
     if (all > readings.size()) lines << tr("and %1 more").arg(all - readings.size());
     return lines.join("<br>");
@@ -211,14 +214,17 @@ void PlotView::withLegend(Work&& work) {
     title->setTextColor(currentTheme().text);
     m_plot->plotLayout()->insertRow(0);
     m_plot->plotLayout()->addElement(0, 0, title);
+    double widest = 1;
+    for (int i = 0; i < legend->itemCount(); ++i)
+        widest = std::max<double>(widest, legend->item(i)->minimumOuterSizeHint().width());
     legend->setVisible(legend->itemCount() > 0);
     legend->setBrush(currentTheme().surface);
     legend->setBorderPen(many ? QPen(Qt::NoPen) : QPen(currentTheme().border, 1));
     legend->setTextColor(currentTheme().text);
     int height = m_plot->height();
     if (many) {
+        legend->setWrap(std::max(1, static_cast<int>(m_plot->width() / (widest + legend->columnSpacing()))));
         legend->setFillOrder(QCPLegend::foColumnsFirst);
-        legend->setWrap(std::max(1, m_plot->width() / kLegendColumn));
         m_plot->plotLayout()->addElement(2, 0, legend);
         m_plot->plotLayout()->setRowStretchFactor(2, 0.001);
         height += legend->minimumOuterSizeHint().height();

@@ -155,9 +155,8 @@ PlotRange PlotModel::zoomed(PlotRange range, double center, double factor, bool 
     return {center * std::pow(range.low / center, factor), center * std::pow(range.high / center, factor)};
 }
 
-std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, double scale, PlotRange x, int columns,
-                                             Sharpness sharpness) const {
-    auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns, sharpness);
+std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, double scale, const Curve::Columns& columns) const {
+    auto points = curve.sample(curveAxis(), columns);
     for (auto& point : points) point.x /= scale;
     if (m_log) keepPositive(points);
     return points;
@@ -190,11 +189,19 @@ PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns, 
     if (!hidden(index)) {
         const PlotSeries& series = m_series[index];
         const double scale = scaleOf(series);
-        const Curve& line = isSmoothed(index) ? lineOf(index, kSmoothedAtOnce) : measuredOf(series);
-        out.line = sampled(line, scale, x, columns, sharpness);
-        if (isSmoothed(index)) out.ghost = sampled(measuredOf(series), scale, x, columns, sharpness);
+        const auto columnsOf = [&](const Curve& curve, Sharpness wanted) {
+            return curve.columns(curveAxis(), x.low * scale, x.high * scale, columns, wanted);
+        };
+        const Curve& measured = measuredOf(series);
+        const auto own = columnsOf(measured, sharpness);
+        const Curve& line = isSmoothed(index) ? lineOf(index, kSmoothedAtOnce) : measured;
+        out.line = sampled(line, scale, isSmoothed(index) ? columnsOf(line, sharpness) : own);
+        if (isSmoothed(index)) out.ghost = sampled(measured, scale, own);
         if (sharpness == Sharpness::Full && !series.faint) out.markers = marked(out.line);
-        drawBand(out, index, x, columns, sharpness);
+        // A coarse band stands in the columns of its line.
+        const bool isShared = sharpness == Sharpness::Coarse && !series.measured;
+        if (series.band)
+            drawBand(out, *series.band, scale, isShared ? own : columnsOf(*series.band->low, Sharpness::Band));
         const auto end = series.endsOpen ? endOf(series) : std::nullopt;
         if (end && end->x >= x.low && end->x <= x.high) out.end = {*end};
     }
@@ -202,21 +209,20 @@ PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns, 
     return out;
 }
 
-void PlotModel::drawBand(Drawing& out, std::size_t index, PlotRange x, int columns, Sharpness sharpness) const {
-    if (!m_series[index].band) return;
-    const double scale = scaleOf(m_series[index]);
+void PlotModel::drawBand(Drawing& out, const PlotBand& band, double scale, const Curve::Columns& columns) const {
     const auto edge = [&](const Curve& curve, Curve::Edge which) {
-        auto points = curve.sampleEdge(which, curveAxis(), x.low * scale, x.high * scale, columns,
-                                       std::min(sharpness, Sharpness::Band));
+        auto points = curve.sampleEdge(which, curveAxis(), columns);
         for (auto& point : points) point = {point.x / scale, m_log ? std::max(point.y, kFarBelow) : point.y};
         return points;
     };
-    out.low = edge(*m_series[index].band->low, Curve::Edge::Lower);
-    out.high = edge(*m_series[index].band->high, Curve::Edge::Upper);
+    out.low = edge(*band.low, Curve::Edge::Lower);
+    out.high = edge(*band.high, Curve::Edge::Upper);
 }
 
 std::vector<Curve::Point> PlotModel::drawLine(const PlotSeries& line, PlotRange x, int columns) const {
-    return sampled(measuredOf(line), scaleOf(line), x, columns, Sharpness::Band);
+    const Curve& curve = measuredOf(line);
+    const double scale = scaleOf(line);
+    return sampled(curve, scale, curve.columns(curveAxis(), x.low * scale, x.high * scale, columns, Sharpness::Band));
 }
 
 std::optional<Curve::Point> PlotModel::endOf(const PlotSeries& line) const {

@@ -131,9 +131,8 @@ private:
     const Curve& lineOf(std::size_t index, std::size_t points);
     Drawn key(std::size_t index, PlotRange x, int columns) const;
     QByteArray csvOfLog(PlotRange x) const;
-    void drawBand(Drawing& out, std::size_t index, PlotRange x, int columns, Sharpness sharpness) const;
-    std::vector<Curve::Point> sampled(const Curve& curve, double scale, PlotRange x, int columns,
-                                      Sharpness sharpness) const;
+    void drawBand(Drawing& out, const PlotBand& band, double scale, const Curve::Columns& columns) const;
+    std::vector<Curve::Point> sampled(const Curve& curve, double scale, const Curve::Columns& columns) const;
     PlotRange fitBehind(PlotRange x) const;
 
     std::vector<PlotSeries> m_series, m_behind;

@@ -234,7 +234,7 @@ QString PlotView::valueText(double value, std::optional<double> deviation) const
 QString PlotView::axisText(PlotAxis axis, double x) {
     switch (axis) {
         case PlotAxis::Step: return tr("step %1").arg(runCount(x));
-        case PlotAxis::Epoch: return tr("epoch %1").arg(runNumber(x, 4));
+        case PlotAxis::Epoch: return tr("epoch %1").arg(x == std::floor(x) ? runCount(x) : runNumber(x, 4));
         case PlotAxis::Samples: return tr("%1 samples").arg(runCount(x));
         case PlotAxis::DeviceTime: return tr("%1 of all devices").arg(runDuration(x));
         case PlotAxis::Time:
@@ -366,6 +366,7 @@ bool PlotView::drawGraphs() {
     const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * ratio));
     const std::size_t inAll = static_cast<std::size_t>(columns) * kFewCurves;
     const std::size_t smooth = isCoarse() ? 0 : inAll / std::max(m_graphs.size(), kFewCurves);
+    m_dense->setCoarse(isCoarse());
     bool any = m_graphsAreNew;
     for (std::size_t i = 0; i < m_graphs.size(); ++i) {
         if (!m_graphsAreNew && !m_model.changed(i, x, columns)) continue;

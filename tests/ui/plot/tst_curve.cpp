@@ -154,6 +154,32 @@ private slots:
         const Curve& coarse = b.follow(tenth, 0.99);
         for (std::size_t i = 0; i < coarse.size(); ++i) QVERIFY(std::abs(coarse.value(i) - fine.value(10 * i)) < 0.1);
     }
+
+    // Against the plain statement: each part of a column between two places has its edge, and none is forgotten.
+    void edgesReachAsFarAsTheirColumns() {
+        Curve curve;
+        for (int i = 0; i < 50'000; ++i) curve.append(i, i, std::sin(i * 0.011) + 0.3 * std::cos(i * 1.7));
+        for (const Sharpness sharpness : {Sharpness::Full, Sharpness::Band, Sharpness::Coarse}) {
+            const auto columns = curve.columns(CurveAxis::Step, 3'000, 47'000, 300, sharpness);
+            QVERIFY(columns.parts.size() > 250 && columns.parts.size() <= 300);
+            std::size_t next = columns.begin;
+            const auto low = curve.sampleEdge(Curve::Edge::Lower, CurveAxis::Step, columns);
+            const auto high = curve.sampleEdge(Curve::Edge::Upper, CurveAxis::Step, columns);
+            QCOMPARE(low.size(), columns.parts.size() + 2);  // and the neighbours outside
+            for (std::size_t c = 0; c < columns.parts.size(); ++c) {
+                double least = 1e9, most = -1e9;
+                QCOMPARE(columns.parts[c].begin, next);
+                for (; next < columns.parts[c].end; ++next) {
+                    least = std::min(least, curve.value(next)), most = std::max(most, curve.value(next));
+                }
+                QVERIFY(low[c + 1].y == least && high[c + 1].y == most);
+            }
+            QCOMPARE(next, columns.end);
+        }
+        const auto few = curve.columns(CurveAxis::Step, 100, 200, 300);
+        QVERIFY(few.parts.empty());
+        QCOMPARE(curve.sampleEdge(Curve::Edge::Lower, CurveAxis::Step, few).size(), std::size_t{101 + 2});
+    }
 };
 
 QTEST_APPLESS_MAIN(TestCurve)

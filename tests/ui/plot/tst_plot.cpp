@@ -140,6 +140,13 @@ private slots:
         QVERIFY(model.fitY({0, 100}).high > 60);
     }
 
+    void placesAlongTheAxisHaveWords() {
+        QCOMPARE(PlotView::axisText(PlotAxis::Step, 1200), QString("step 1,200"));
+        QCOMPARE(PlotView::axisText(PlotAxis::Epoch, 3), QString("epoch 3"));
+        QCOMPARE(PlotView::axisText(PlotAxis::Epoch, 2.5), QString("epoch 2.500"));
+        QCOMPARE(PlotView::axisText(PlotAxis::Samples, 12800), QString("12,800 samples"));
+    }
+
     void linesArePointedAtAndClicked() {
         Shown shown;
         shown.view.setPicking(true);
@@ -200,6 +207,10 @@ private slots:
         shown.view.setBehind({own});
         shown.plot->replot(QCustomPlot::rpImmediateRefresh);
         QVERIFY(shown.plot->grab().toImage() != without);
+        const QImage withLine = shown.plot->grab().toImage();
+        shown.view.setBehind({own, lineAt(0.9, 2, 1)});  // of one point
+        shown.plot->replot(QCustomPlot::rpImmediateRefresh);
+        QVERIFY(shown.plot->grab().toImage() != withLine);
         shown.view.setRaised({own});
         QVERIFY(colours(seriesColor(3, currentTheme())) > 100);
         const QPointF end(shown.plot->xAxis->coordToPixel(1000), shown.plot->yAxis->coordToPixel(0.1));
@@ -537,6 +548,11 @@ private slots:
         for (const auto* label : shown.plot->findChildren<QLabel*>())
             QVERIFY(!label->isVisible() || label->height() <= shown.plot->height());
         QVERIFY(shown.view.pixmap(1).height() > shown.plot->height());  // its legend is beneath
+        QVERIFY(shown.plot->legend->rowCount() > 1);                    // in as many columns as there is room for
+        const double column = shown.plot->legend->item(0)->minimumOuterSizeHint().width();
+        QVERIFY(shown.plot->legend->columnCount() <= std::max(1.0, shown.plot->width() / column));
+        for (const auto* label : shown.plot->findChildren<QLabel*>())
+            QVERIFY(!label->isVisible() || label->width() <= shown.plot->axisRect()->width() * 0.7);
     }
 
     void theReadingsNearestToThePointer() {
