@@ -16,14 +16,14 @@ namespace {
 
 // Scenes that come faster, while a brush is dragged, are drawn so many milliseconds apart.
 constexpr int kSceneMilliseconds = 30;
-constexpr int kTargetWidth = 210, kWithTargets = 620, kWithLegend = 900;  // pixels of width
+constexpr int kTargetWidth = 230, kWithTargets = 620, kWithLegend = 720;  // pixels of width
 
 }  // namespace
 
 CurvesView::CurvesView(HistoryService* history, TrialSelection* selection, QWidget* parent)
     : CompareView(selection, parent), m_history(*history), m_controls(new CurvesControls), m_targets(new TargetList) {
     setObjectName("curvesView");
-    setMinimumHeight(220);
+    setMinimumSize(300, 220);  // whatever stands beside the plots while there is room
     build();
     m_soon.setSingleShot(true);
     connect(&m_soon, &QTimer::timeout, this, &CurvesView::takeScene);
@@ -81,6 +81,7 @@ void CurvesView::takeScene() {
     if (!scene()) return;
     const CompareTable& table = *scene()->table;
     m_controls->setObjective(table.objective ? table.axes[*table.objective].name : QString());
+    m_taken = scene();
     m_groups = std::make_shared<const std::vector<CurveGroup>>(curveGroups(*scene(), selection()));
     m_pinned = selection().pinned();
     const CurveChoice& choice = m_controls->choice();
@@ -114,16 +115,25 @@ void CurvesView::showTargets() {
     emit wordsChanged();
 }
 
-// In a narrow card the curves have all the room.
+// In a narrow card the curves have all the room. The list of the target names the curves, too.
 void CurvesView::fitParts() {
-    m_targets->setVisible(!m_ranking.empty() && width() >= kWithTargets);
-    for (CurvePanel* panel : m_panels) panel->plot().setLegendShown(width() >= kWithLegend && height() >= 300);
+    const bool hasTargets = !m_ranking.empty() && width() >= kWithTargets;
+    m_targets->setVisible(hasTargets);
+    for (CurvePanel* panel : m_panels) panel->plot().setLegendShown(!hasTargets && width() >= kWithLegend);
 }
 
 void CurvesView::lightChanged() {
     if (m_pinned != selection().pinned() && !m_soon.isActive()) m_soon.start(0);
     for (CurvePanel* panel : m_panels) panel->setHovered(selection().hovered());
-    m_targets->light(selection().hovered());
+    const CurveGroup* group = groupOf(selection().hovered());
+    m_targets->light(group ? std::optional(m_taken->table->trials[group->lead].trial) : std::nullopt);
+}
+
+const CurveGroup* CurvesView::groupOf(std::optional<std::int64_t> trial) const {
+    const auto row = trial && m_taken ? m_taken->table->rowOf(*trial) : std::nullopt;
+    if (!row) return nullptr;
+    const auto found = std::ranges::find(*m_groups, m_taken->table->trials[*row].group, &CurveGroup::group);
+    return found == m_groups->end() ? nullptr : &*found;
 }
 
 void CurvesView::resizeEvent(QResizeEvent* event) {
@@ -137,14 +147,15 @@ void CurvesView::pointAt(std::optional<qint64> trial) {
 
 // A curve of several trials is unpinned as a whole.
 void CurvesView::pick(qint64 trial) {
-    const auto row = scene() ? scene()->table->rowOf(trial) : std::nullopt;
-    if (!row) return;
-    if (isPinned(*row) || !m_groups) return togglePin(*row);
-    const std::int64_t group = scene()->table->trials[*row].group;
-    const auto found = std::ranges::find(*m_groups, group, &CurveGroup::group);
-    if (found == m_groups->end() || !found->place || found->lead != *row) return togglePin(*row);
-    for (const std::size_t member : found->rows)
-        if (isPinned(member)) togglePin(member);
+    const CurveGroup* group = groupOf(trial);
+    if (!group) return;
+    const auto& trials = m_taken->table->trials;
+    std::vector<std::int64_t> pinned;
+    for (const std::size_t row : group->rows)
+        if (selection().placeOf(trials[row].trial)) pinned.push_back(trials[row].trial);
+    const bool isOwn = std::ranges::count(pinned, trial) > 0;
+    if (!isOwn && (pinned.empty() || trials[group->lead].trial != trial)) return selection().pin(trial, true);
+    for (const std::int64_t each : isOwn ? std::vector<std::int64_t>{trial} : pinned) selection().pin(each, false);
 }
 
 QString CurvesView::emptyText() const {

@@ -51,15 +51,16 @@ private:
     void fitParts();
     void pointAt(std::optional<qint64> trial);
     void pick(qint64 trial);
-    std::string objectiveKey() const;  // empty: there is none
+    const CurveGroup* groupOf(std::optional<std::int64_t> trial) const;  // null: it is not shown
+    std::string objectiveKey() const;                                    // empty: there is none
     QString targetWords() const;
 
     HistoryService& m_history;
     CurvesControls* m_controls;
     std::array<CurvePanel*, 2> m_panels{};  // the second: below
     TargetList* m_targets;
-    std::shared_ptr<const std::vector<CurveGroup>> m_groups;
-    std::shared_ptr<const ProgressOfTrials> m_objective;  // how the trials of the scene went, by it
+    SharedScene m_taken;                                      // that is shown; null: none yet
+    std::shared_ptr<const std::vector<CurveGroup>> m_groups;  // of it
     std::vector<RankedTarget> m_ranking;
     std::vector<std::int64_t> m_pinned;  // as they were drawn
     QTimer m_soon;

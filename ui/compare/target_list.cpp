@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QPainter>
+#include <QSignalBlocker>
 #include <algorithm>
 
 #include "ui/plot/plot_marks.h"
@@ -87,6 +88,9 @@ TargetList::TargetList(QWidget* parent) : QListWidget(parent) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     connect(this, &QListWidget::itemEntered, this,
             [this](QListWidgetItem* item) { emit pointed(item->data(kTrialRole).toLongLong()); });
+    connect(this, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
+        if (item && hasFocus()) emit pointed(item->data(kTrialRole).toLongLong());
+    });
     connect(this, &QListWidget::itemClicked, this,
             [this](QListWidgetItem* item) { emit picked(item->data(kTrialRole).toLongLong()); });
     connect(this, &QListWidget::itemActivated, this,
@@ -94,20 +98,25 @@ TargetList::TargetList(QWidget* parent) : QListWidget(parent) {
 }
 
 void TargetList::setRanking(const std::vector<RankedTarget>& ranking, PlotAxis axis) {
+    const QSignalBlocker quiet(this);
     clear();
+    m_trials.clear();
+    m_lit = -1;
     for (const RankedTarget& each : ranking) {
         const QString words = targetText(each, axis);
         auto* item = new QListWidgetItem(markOf(each.look), words + QStringLiteral("\n") + each.name);
         item->setData(kTrialRole, static_cast<qlonglong>(each.trial));
         item->setToolTip(each.name + QStringLiteral("\n") + words);
         addItem(item);
+        m_trials.push_back(each.trial);
     }
 }
 
 void TargetList::light(std::optional<std::int64_t> trial) {
-    for (int row = 0; row < count(); ++row)
-        item(row)->setBackground(
-            trial && item(row)->data(kTrialRole).toLongLong() == *trial ? QBrush(currentTheme().raised) : QBrush());
+    if (QListWidgetItem* before = item(m_lit)) before->setBackground(QBrush());
+    const auto found = trial ? std::ranges::find(m_trials, *trial) : m_trials.end();
+    m_lit = found == m_trials.end() ? -1 : static_cast<int>(found - m_trials.begin());
+    if (QListWidgetItem* now = item(m_lit)) now->setBackground(currentTheme().raised);
 }
 
 void TargetList::leaveEvent(QEvent* event) {

@@ -40,6 +40,10 @@ signals:
 
 protected:
     void leaveEvent(QEvent* event) override;
+
+private:
+    std::vector<std::int64_t> m_trials;  // by row
+    int m_lit = -1;
 };
 
 }  // namespace lockstep::ui

@@ -6,6 +6,7 @@
 #include "ui/compare/curve_lines.h"
 #include "ui/compare/stretch_feed.h"
 #include "ui/compare/target_list.h"
+#include "ui/plot/plot_view.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -215,6 +216,34 @@ private slots:
         QVERIFY(lines.series[0].band->low->value(2) == 0.2 && lines.series[0].band->high->value(2) == 0.4);
         lines = maker.make(*scene, groups, {BandKind::StandardError, false, false}, curveOf);
         QCOMPARE(lines.series[0].band->high->value(2), 0.3 + 0.1);
+    }
+
+    void thousandsOfTrialsAreDrawn() {
+        CompareFacts facts;
+        std::map<std::int64_t, MemberCurve> members;
+        for (std::int64_t id = 1; id <= 9'000; ++id) {
+            facts.rows.push_back(madeRow(id, 0.0001 * static_cast<double>(id % 7'000)));
+            facts.settings["learning_rate"][id] = 0.01 * static_cast<double>(id / 3);
+            members[id] = memberOf({0.1, 0.2, 0.3, 0.4, 0.00005 * static_cast<double>(id)});
+        }
+        const auto scene = sceneOf(facts);
+        QElapsedTimer clock;
+        clock.start();
+        const auto groups = curveGroups(*scene, TrialSelection());
+        CurveLines maker;
+        auto lines = maker.make(*scene, groups, {}, [&](std::int64_t trial) { return members[trial]; });
+        const auto made = clock.restart();
+        QCOMPARE(lines.series.size() + lines.behind.size(), std::size_t{3001});
+        PlotView plot({"Accuracy", "", {}, {}, {}});
+        plot.resize(900, 380);
+        plot.show();
+        plot.setBehind(std::move(lines.behind));
+        plot.setSeries(std::move(lines.series));
+        QVERIFY(!plot.grab().isNull());
+        const auto drawn = clock.elapsed();
+        qInfo("9000 trials: lines in %lld ms, drawn in %lld ms", static_cast<long long>(made),
+              static_cast<long long>(drawn));
+        QVERIFY(made < 5000 && drawn < 5000);
     }
 
     void stretchesKeepTheirExtremes() {

@@ -181,6 +181,15 @@ private slots:
         }
         QVERIFY(reached > 3);
         QVERIFY(desktop.view->summary().contains("target was reached by"));
+        const auto lit = [&] {
+            QStringList words;
+            for (int row = 0; row < list->count(); ++row)
+                if (list->item(row)->background().style() != Qt::NoBrush) words << list->item(row)->text();
+            return words;
+        };
+        desktop.desktop.selection->setHovered(1);  // not its setting's best: the list has that one's number
+        QTRY_COMPARE(lit().size(), 1);
+        QVERIFY(lit().first().contains("#3 "));
         desktop.setTarget("");
         QTRY_COMPARE(list->count(), 0);
         QTRY_VERIFY(!axis());
@@ -237,7 +246,7 @@ private slots:
         auto* list = desktop.desktop.page->findChild<TargetList*>();
         QTRY_COMPARE(list->count(), 13);
         desktop.view->setParent(nullptr);
-        for (const QSize size : {QSize(380, 220), QSize(1200, 500)}) {
+        for (const QSize size : {QSize(1200, 500), QSize(380, 220), QSize(1200, 500)}) {
             desktop.view->resize(size);
             desktop.view->show();
             QTRY_COMPARE(desktop.view->size(), size);
