@@ -6,6 +6,7 @@
 #include "engine/history/database.h"
 #include "engine/history/event_writer.h"
 #include "engine/history/series_level.h"
+#include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
 
 using namespace lockstep;
@@ -29,6 +30,7 @@ private slots:
     void levelsThatAreBehindAreNotBelieved();
     void olderHistoriesAreGivenLevels();
     void aPartIsReadInDetail();
+    void evaluationsOfTenThousandTrialsAreReadAtOnce();
 };
 
 namespace {
@@ -313,6 +315,22 @@ void tst_TrialCurves::aPartIsReadInDetail() {
     QVERIFY(part.front().step <= 20'000 && part.back().step >= 20'600 && part.size() < 2000);
     for (const SeriesStretch& each : part) QCOMPARE(each.count, std::int64_t{1});
     QVERIFY(openQuery(folder.file())->decimatedSeries(trial, "loss", 100, StepRange{50'000, 60'000}).empty());
+}
+
+void tst_TrialCurves::evaluationsOfTenThousandTrialsAreReadAtOnce() {
+    const Folder folder;
+    makeHistory(folder.file(), {.trials = 10'000, .steps = 5});
+    std::vector<std::int64_t> trials;
+    for (std::int64_t trial = 1; trial <= 10'000; ++trial) trials.push_back(trial);
+    const auto query = openQuery(folder.file());
+    QElapsedTimer clock;
+    clock.start();
+    const auto found = query->evaluationSeries(trials, "test_accuracy");
+    const auto took = clock.elapsed();
+    qInfo("evaluations of %zu trials in %lld ms", found.size(), static_cast<long long>(took));
+    QCOMPARE(found.size(), trials.size());
+    QCOMPARE(found.at(77).size(), std::size_t{5});
+    QVERIFY(took < 5000);
 }
 
 QTEST_APPLESS_MAIN(tst_TrialCurves)
