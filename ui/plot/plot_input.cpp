@@ -216,7 +216,8 @@ void PlotView::withLegend(Work&& work) {
     m_plot->plotLayout()->addElement(0, 0, title);
     double widest = 1;
     for (int i = 0; i < legend->itemCount(); ++i)
-        widest = std::max<double>(widest, legend->item(i)->minimumOuterSizeHint().width());
+        if (const auto* item = legend->item(i))  // a grid may have empty places
+            widest = std::max<double>(widest, item->minimumOuterSizeHint().width());
     legend->setVisible(legend->itemCount() > 0);
     legend->setBrush(currentTheme().surface);
     legend->setBorderPen(many ? QPen(Qt::NoPen) : QPen(currentTheme().border, 1));
