@@ -30,7 +30,7 @@ constexpr double kNotch = 0.8;           // what is seen after a notch of the wh
 constexpr double kKeyPan = 60;           // pixels
 constexpr double kClick = 3;             // pixels that the mouse may move in it; of more the canvas makes a band
 constexpr int kLongestReadoutName = 40;  // letters, in the readout
-constexpr int kReadoutValue = 18;        // letters that a value and its mark take there
+constexpr int kReadoutValue = 28;        // letters that a value with its deviation and its mark take there
 constexpr int kLegendInside = 4;         // curves whose names fit into the plot
 
 bool startsPan(const QMouseEvent& event) {
@@ -255,7 +255,13 @@ void PlotView::paintInto(QPainter& painter, const QRectF& area) {
         recorder.end();
     });
     m_plot->layer("overlay")->setVisible(true);
-    painter.drawPicture(area.topLeft(), recorded);
+    // It is played as large as it was on paper, which is not what is wanted of pixels.
+    const double larger = static_cast<double>(recorded.logicalDpiX()) / painter.device()->logicalDpiX();
+    painter.save();
+    painter.translate(area.topLeft());
+    painter.scale(larger, larger);
+    painter.drawPicture(0, 0, recorded);
+    painter.restore();
 }
 
 QPixmap PlotView::pixmap(double scale) {

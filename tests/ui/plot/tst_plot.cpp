@@ -1,10 +1,13 @@
 #include <qcustomplot.h>
 
 #include <QApplication>
+#include <QBuffer>
 #include <QClipboard>
 #include <QMimeData>
 #include <QPainter>
 #include <QSignalSpy>
+#include <QSvgGenerator>
+#include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <QtTest>
@@ -220,6 +223,31 @@ private slots:
         QPainter painter(&picture);
         shown.view.paintInto(painter, QRectF(0, 0, 400, 200));
         painter.end();
+        QBuffer bytes;
+        bytes.open(QIODevice::WriteOnly);
+        QSvgGenerator svg;
+        svg.setOutputDevice(&bytes);
+        svg.setSize({400, 200});
+        svg.setViewBox(QRect(0, 0, 400, 200));
+        painter.begin(&svg);
+        shown.view.paintInto(painter, QRectF(0, 0, 400, 200));
+        painter.end();
+        // As large as it was asked for: what is painted reaches to the right edge, and not beyond.
+        QSvgRenderer renderer(bytes.data());
+        QImage vectors(400, 200, QImage::Format_ARGB32_Premultiplied);
+        vectors.fill(Qt::transparent);
+        painter.begin(&vectors);
+        renderer.render(&painter, QRectF(0, 0, 400, 200));
+        painter.end();
+        const auto rightmost = [](const QImage& image) {
+            const QRgb background = image.pixel(0, 0);
+            for (int x = image.width() - 1; x > 0; --x)
+                for (int y = 20; y < image.height() - 20; ++y)
+                    if (image.pixel(x, y) != background) return x;
+            return 0;
+        };
+        QVERIFY2(std::abs(rightmost(vectors) - rightmost(picture)) <= 3,
+                 qPrintable(QString::number(rightmost(vectors))));
         QImage blank(picture.size(), picture.format());
         blank.fill(Qt::white);
         QVERIFY(picture != blank);
@@ -549,7 +577,7 @@ private slots:
             QVERIFY(!label->isVisible() || label->height() <= shown.plot->height());
         for (int times = 0; times < 2; ++times)
             QVERIFY(shown.view.pixmap(1).height() > shown.plot->height());  // its legend is beneath
-        QVERIFY(shown.plot->legend->rowCount() > 1);                    // in as many columns as there is room for
+        QVERIFY(shown.plot->legend->rowCount() > 1);                        // in as many columns as there is room for
         const double column = shown.plot->legend->item(0)->minimumOuterSizeHint().width();
         QVERIFY(shown.plot->legend->columnCount() <= std::max(1.0, shown.plot->width() / column));
         for (const auto* label : shown.plot->findChildren<QLabel*>())
