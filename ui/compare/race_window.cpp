@@ -2,6 +2,7 @@
 
 #include <QKeyEvent>
 #include <QPainter>
+#include <QScreen>
 #include <algorithm>
 
 #include "ui/compare/race_controls.h"
@@ -30,6 +31,7 @@ RaceWindow::RaceWindow(RacePlayer* player, std::function<const RaceLook&()> look
     connect(player, &RacePlayer::moved, this, qOverload<>(&QWidget::update));
     connect(player, &RacePlayer::changed, this, qOverload<>(&QWidget::update));
     connect(m_controls, &RaceControls::largeWanted, this, &QWidget::close);
+    setGeometry(parent->screen()->geometry());  // where no window manager does it
     m_player.setWatched(this, true);
 }
 
