@@ -63,7 +63,7 @@ private slots:
     }
     void aCardWithoutCheckpoints() {
         QVERIFY(QDir().rename(m_checkpoints, m_checkpoints + ".away"));
-        const auto said = m_program.run({"card", "1"});
+        const auto said = m_program.run({"card", "1", "--markdown", "-"});
         QVERIFY(QDir().rename(m_checkpoints + ".away", m_checkpoints));
         QVERIFY2(said.out.contains("Its checkpoints are gone") && !said.out.contains("resume"), qPrintable(said.out));
     }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "ui/plot/color_ramp.h"
 #include "ui/style/theme.h"
@@ -54,15 +55,16 @@ LineInk greyInk(const ParallelPlot& plot) {
 class EndBins {
 public:
     EndBins(double height, std::size_t others)
-        : m_scale(std::clamp(static_cast<double>(kBins * kBins / std::max<std::size_t>(others, 1)),
-                             static_cast<double>(kBins), static_cast<double>(kMostBins)) /
-                  height) {}
+        : m_count(std::clamp(kBins * kBins / std::max<std::size_t>(others, 1), kBins, kMostBins)),
+          m_scale(static_cast<float>(static_cast<double>(m_count) / height)) {}
+    std::size_t count() const { return m_count; }
     std::size_t at(float y) const {
-        return std::min(static_cast<std::size_t>(std::max(y, 0.0f) * m_scale), kMostBins - 1);
+        return std::min(static_cast<std::size_t>(std::max(y, 0.0f) * m_scale), m_count - 1);
     }
 
 private:
-    double m_scale;
+    std::size_t m_count;
+    float m_scale;
 };
 
 // Which of many lines stand for others that go nearly the same way: the last, the best of them.
@@ -70,14 +72,20 @@ class LineBins {
 public:
     using Line = ParallelRaster::Line;
     LineBins(double height, const std::vector<Line>& lines)
-        : m_from(height, used(height, lines, &Line::to)),
-          m_to(height, used(height, lines, &Line::from)),
-          m_bins(kMostBins * kMostBins) {
+        : m_startsUsed(used(height, lines, &Line::from)),
+          m_endsUsed(used(height, lines, &Line::to)),
+          m_from(height, m_endsUsed),
+          m_to(height, m_startsUsed),
+          m_bins(m_from.count() * m_to.count()) {
         for (std::uint32_t i = 0; i < lines.size(); ++i) {
             Bin& bin = m_bins[at(lines[i])];
             ++bin.count;
             bin.line = i;
         }
+    }
+    // Whether lines that go side by side, from all of one end to all of the other, would be too few to close up.
+    bool leavesGaps(std::size_t lines, int height) const {
+        return std::cmp_less(lines, height) && std::min(m_startsUsed, m_endsUsed) >= kBins / 2;
     }
     // How many lines it stands for; 0: another one does.
     std::uint32_t count(std::uint32_t line, const Line& of) const {
@@ -91,12 +99,13 @@ private:
     };
     static std::size_t used(double height, const std::vector<Line>& lines, float Line::*end) {
         const EndBins coarse(height, kBins);
-        std::vector<bool> used(kMostBins);
-        for (const Line& line : lines) used[coarse.at(line.*end)] = true;
-        return static_cast<std::size_t>(std::ranges::count(used, true));
+        std::vector<bool> taken(coarse.count());
+        for (const Line& line : lines) taken[coarse.at(line.*end)] = true;
+        return static_cast<std::size_t>(std::ranges::count(taken, true));
     }
-    std::size_t at(const Line& line) const { return m_from.at(line.from) * kMostBins + m_to.at(line.to); }
+    std::size_t at(const Line& line) const { return m_from.at(line.from) * m_to.count() + m_to.at(line.to); }
 
+    std::size_t m_startsUsed, m_endsUsed;  // of coarse bins
     EndBins m_from, m_to;
     std::vector<Bin> m_bins;
 };
@@ -163,7 +172,7 @@ private:
             fewer.push_back(lines[i]);
             if (count > 1) fewer.back().color = repeated(lines[i].color, count);
         }
-        return fewer;
+        return bins.leavesGaps(fewer.size(), m_raster.height()) ? lines : fewer;
     }
 
     ParallelRaster& m_raster;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/search/cell_count.h"
 #include "engine/spec/metrics.h"
 #include "ui/history/setting_text.h"
 #include "ui/train/spec_form.h"
@@ -168,7 +169,8 @@ void SweepForm::build() {
 void SweepForm::judgeCells(const SweepSpec& sweep) {
     m_cells = cellsOf(sweep, *m_space);
     m_counts = constraintCounts(sweep, *m_space);
-    if (m_cells == 0) m_found.push_back({"constraints", "sweep.no-cells", {}});
+    if (m_cells == 0)
+        if (auto none = problemOfNoCells(sweep, *m_space)) m_found.push_back(std::move(*none));
 }
 
 void SweepForm::addDimensions(SweepSpec& sweep) {

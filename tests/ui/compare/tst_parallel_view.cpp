@@ -211,12 +211,18 @@ private slots:
 
     void aLineIsLitPinnedAndOpened() {
         Hand hand;
-        const auto row = hand.view().plot().drawOrder.back();  // the best
-        const ParallelPlot& plot = hand.view().plot();
-        const float from = plot.axes[4].places()[row], to = plot.axes[5].places()[row];
-        const QPointF middle((plot.layout.x[4] + plot.layout.x[5]) / 2, (plot.layout.y(from) + plot.layout.y(to)) / 2);
-        hand.move(middle);
-        QTRY_VERIFY(hand.selection->hovered().has_value());
+        // With the importance of settings their axes move.
+        QTRY_VERIFY(!hand.view().scene()->importance.empty());
+        QPointF middle;
+        const auto isLit = [&] {
+            const ParallelPlot& plot = hand.view().plot();
+            const auto row = plot.drawOrder.back();
+            const float from = plot.axes[4].places()[row], to = plot.axes[5].places()[row];
+            middle = {(plot.layout.x[4] + plot.layout.x[5]) / 2, (plot.layout.y(from) + plot.layout.y(to)) / 2};
+            hand.move(middle);
+            return hand.selection->hovered().has_value();
+        };
+        QTRY_VERIFY(isLit());
         const std::int64_t lit = *hand.selection->hovered();
         hand.click(middle);
         QVERIFY(hand.selection->placeOf(lit));

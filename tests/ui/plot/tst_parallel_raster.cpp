@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "ui/plot/parallel_raster.h"
 #include "ui/plot/color_ramp.h"
+#include "ui/plot/parallel_raster.h"
 #include "ui/style/contrast.h"
 
 using namespace lockstep::ui;

@@ -157,7 +157,7 @@ private slots:
         QVERIFY2(command.endsWith("--method grid --scheduler asha"), qPrintable(command));
         auto* first = m_bench->find<QSpinBox>("sweep.first_rung");
         first->setValue(2);
-        QVERIFY(m_bench->shows("The lowest rung lies at 2 epochs") && !seen("sweep.rungTable"));
+        QVERIFY(m_bench->shows("The lowest rung lies at epoch 2") && !seen("sweep.rungTable"));
         QVERIFY(!start()->isEnabled());
         m_bench->action("Show problem")->trigger();
         QVERIFY(first->hasFocus());
