@@ -44,6 +44,7 @@ RaceControls::RaceControls(RacePlayer* player, bool isLarge, QWidget* parent)
       m_speed(new QComboBox),
       m_clock(new QComboBox),
       m_isLarge(isLarge) {
+    if (isLarge) enlarge();
     m_play->setObjectName("racePlay");
     m_play->setText(tr("Pause"));  // the longer word: its place stays
     m_play->setFixedWidth(m_play->sizeHint().width() + space::kMedium);
@@ -75,6 +76,18 @@ RaceControls::RaceControls(RacePlayer* player, bool isLarge, QWidget* parent)
     connect(player, &RacePlayer::moved, this, &RaceControls::showState);
     connect(player, &RacePlayer::changed, this, &RaceControls::showState);
     showState();
+}
+
+// To be seen by those who stand before the screen.
+void RaceControls::enlarge() {
+    constexpr double kLarger = 1.6;
+    constexpr int kIcon = 32;
+    QFont type = font();
+    type.setPointSizeF(kLarger * type.pointSizeF());
+    for (QWidget* each :
+         {static_cast<QWidget*>(m_play), static_cast<QWidget*>(m_speed), static_cast<QWidget*>(m_clock)})
+        each->setFont(type);
+    m_large->setIconSize({kIcon, kIcon});
 }
 
 void RaceControls::fillSpeeds() {

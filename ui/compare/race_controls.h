@@ -28,6 +28,7 @@ signals:
     void largeWanted();
 
 private:
+    void enlarge();
     void showState();
     void fillSpeeds();
     void fillClocks();

@@ -19,7 +19,7 @@ struct RacePictureText {
 };
 
 constexpr double kMostLines = 3.4, kLeastLines = 1.05;  // of a lane, in lines of its type
-constexpr double kNameShare = 0.3;                      // of the width, at most
+constexpr double kNameShare = 0.3, kTrackShare = 0.45;  // of the width: of names at most, of bars where there is room
 constexpr double kLeastType = 6.5;                      // points
 constexpr double kFaint = 0.35, kFlag = 0.95;           // kFlag: its column, in lines
 
@@ -64,10 +64,12 @@ void RacePicture::findColumns() {
     const double gap = metrics.height() * 0.6, top = m_area.top() + m_head;
     const double high = m_lane * static_cast<double>(m_look.lanes.size());
     const double place = widest([](std::size_t i) { return QString::number(i + 1); });
-    const double name = metrics.height() * 1.3 + widest([&](std::size_t i) {
-                            const auto& lane = m_look.lanes[i];
-                            return lane.words.isEmpty() ? lane.name : lane.name + "  " + lane.words;
-                        });
+    const double mark = metrics.height() * 1.3;
+    const double name = mark + widest([&](std::size_t i) { return m_look.lanes[i].name; });
+    const double all = mark + widest([&](std::size_t i) {
+                           const auto& lane = m_look.lanes[i];
+                           return lane.words.isEmpty() ? lane.name : lane.name + "  " + lane.words;
+                       });
     const double finish = m_race.rules().target ? gap + kFlag * metrics.height() +
                                                       widest([&](std::size_t i) { return raceFinishText(m_race, i); })
                                                 : 0;
@@ -79,7 +81,9 @@ void RacePicture::findColumns() {
         return column;
     };
     m_place = take(place + gap / 2);
-    m_name = take(std::min(name, m_area.width() * kNameShare));
+    // Words give way to the bars, at last the names, too.
+    const double room = m_area.right() - left - value - finish - 2 * gap, track = kTrackShare * m_area.width();
+    m_name = take(std::min({all, m_area.width() * kNameShare, std::max(std::min(name, room / 2), room - track)}));
     left += gap;
     m_track = take(std::max(gap, m_area.right() - left - value - finish - gap));
     left += gap;
@@ -182,7 +186,7 @@ void RacePicture::paintFinish(QPainter& painter) const {
     if (!m_race.rules().target) return;
     const Theme& theme = currentTheme();
     const double square = std::max(3.0, QFontMetricsF(m_font).height() / 5);
-    const double left = x(m_race.progressOf(*m_race.rules().target)) - square;
+    const double left = x(m_race.progressOf(*m_race.rules().target));
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.fillRect(QRectF(left, m_track.top(), 2 * square, m_track.height()), theme.surface);
@@ -242,7 +246,7 @@ void RacePicture::paintName(QPainter& painter, const QRectF& box, std::size_t pl
 void RacePicture::paintMark(QPainter& painter, QPointF at, const RaceLook::Lane& lane) const {
     const double radius = QFontMetricsF(m_font).height() * 0.27;
     const bool isFilled = lane.place && seriesMarker(*lane.place) != Marker::Cross;
-    painter.setPen(QPen(lane.place ? lane.color : currentTheme().outline, lane.place ? 2 : 1.2));
+    painter.setPen(QPen(lane.place ? lane.color : currentTheme().outline, std::max(lane.place ? 2 : 1.2, radius / 4)));
     painter.setBrush(isFilled ? QBrush(lane.color) : QBrush(Qt::NoBrush));
     painter.drawPath(markerPath(lane.place ? seriesMarker(*lane.place) : Marker::Circle, at, radius));
 }

@@ -1,5 +1,6 @@
 #include <QComboBox>
 #include <QLineEdit>
+#include <QScrollArea>
 #include <QSlider>
 #include <QToolButton>
 
