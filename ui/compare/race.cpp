@@ -37,8 +37,8 @@ void Race::time(const Runner& runner) {
     m_reached.push_back(reached);
 }
 
-// From where half of the runners have begun, or where the worst ends: one that begins far back must not press the
-// others together.
+// From where most runners have begun, or where the worst ends: one that begins far back must not press the others
+// together.
 void Race::findStretch() {
     std::vector<double> firsts, lasts;
     for (const auto& bests : m_bests) {
@@ -47,9 +47,9 @@ void Race::findStretch() {
     }
     if (firsts.empty()) return;
     const auto worse = [&](double a, double b) { return isBetter(b, a); };
-    const auto middle = firsts.begin() + static_cast<std::ptrdiff_t>((firsts.size() - 1) / 2);
-    std::ranges::nth_element(firsts, middle, worse);
-    m_start = std::min(*middle, std::ranges::min(lasts, worse), worse);
+    const auto quarter = firsts.begin() + static_cast<std::ptrdiff_t>((firsts.size() - 1) / 4);
+    std::ranges::nth_element(firsts, quarter, worse);
+    m_start = std::min(*quarter, std::ranges::min(lasts, worse), worse);
     m_goal = std::ranges::max(lasts, worse);
     if (m_rules.target) {
         m_start = std::min(m_start, *m_rules.target, worse);

@@ -1,6 +1,7 @@
 #include "ui/compare/race_controls.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QPainterPath>
 #include <QSignalBlocker>
@@ -41,12 +42,14 @@ RaceControls::RaceControls(RacePlayer* player, bool isLarge, QWidget* parent)
       m_large(new QToolButton),
       m_slider(new QSlider(Qt::Horizontal)),
       m_speed(new QComboBox),
-      m_clock(new QComboBox) {
+      m_clock(new QComboBox),
+      m_isLarge(isLarge) {
+    if (isLarge) enlarge();
     m_play->setObjectName("racePlay");
     m_play->setText(tr("Pause"));  // the longer word: its place stays
     m_play->setFixedWidth(m_play->sizeHint().width() + space::kMedium);
     m_large->setObjectName("raceLarge");
-    m_large->setIcon(cornersIcon(isLarge));
+    m_large->setIcon(cornersIcon(m_isLarge));
     m_large->setAutoRaise(true);
     m_large->setToolTip(isLarge ? tr("Leave the large view (Esc)") : tr("Large, for a projector (F11)"));
     m_large->setAccessibleName(m_large->toolTip());
@@ -73,6 +76,18 @@ RaceControls::RaceControls(RacePlayer* player, bool isLarge, QWidget* parent)
     connect(player, &RacePlayer::moved, this, &RaceControls::showState);
     connect(player, &RacePlayer::changed, this, &RaceControls::showState);
     showState();
+}
+
+// To be seen by those who stand before the screen.
+void RaceControls::enlarge() {
+    constexpr double kLarger = 1.6;
+    constexpr int kIcon = 32;
+    QFont type = font();
+    type.setPointSizeF(kLarger * type.pointSizeF());
+    for (QWidget* each :
+         {static_cast<QWidget*>(m_play), static_cast<QWidget*>(m_speed), static_cast<QWidget*>(m_clock)})
+        each->setFont(type);
+    m_large->setIconSize({kIcon, kIcon});
 }
 
 void RaceControls::fillSpeeds() {
@@ -103,6 +118,11 @@ void RaceControls::showState() {
     m_slider->setEnabled(end > 0);
     m_slider->setValue(end > 0 ? static_cast<int>(std::lround(kSliderSteps * m_player.at() / end)) : kSliderSteps);
     m_speed->setCurrentIndex(m_speed->findData(m_player.speed()));
+}
+
+void RaceControls::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) m_large->setIcon(cornersIcon(m_isLarge));
 }
 
 bool RaceControls::obey(RacePlayer& player, int key) {

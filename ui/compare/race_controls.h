@@ -20,11 +20,15 @@ public:
     // Space, arrows, Home and End. False: it means nothing here.
     static bool obey(RacePlayer& player, int key);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 signals:
     void clockChosen(lockstep::ui::PlotAxis clock);
     void largeWanted();
 
 private:
+    void enlarge();
     void showState();
     void fillSpeeds();
     void fillClocks();
@@ -33,6 +37,7 @@ private:
     QToolButton *m_play, *m_large;
     QSlider* m_slider;
     QComboBox *m_speed, *m_clock;
+    const bool m_isLarge;
 };
 
 }  // namespace lockstep::ui

@@ -18,10 +18,10 @@ struct RacePictureText {
     Q_DECLARE_TR_FUNCTIONS(RacePictureText)
 };
 
-constexpr double kMostLines = 2.3, kLeastLines = 1.05;  // of a lane, in lines of its type
-constexpr double kNameShare = 0.3;                      // of the width, at most
+constexpr double kMostLines = 3.4, kLeastLines = 1.05;  // of a lane, in lines of its type
+constexpr double kNameShare = 0.3, kTrackShare = 0.45;  // of the width: of names at most, of bars where there is room
 constexpr double kLeastType = 6.5;                      // points
-constexpr double kFaint = 0.35;
+constexpr double kFaint = 0.35, kFlag = 0.95;           // kFlag: its column, in lines
 
 QFont sized(QFont font, double factor) {
     if (font.pixelSize() > 0) font.setPixelSize(std::max(8, static_cast<int>(font.pixelSize() * factor)));
@@ -64,12 +64,15 @@ void RacePicture::findColumns() {
     const double gap = metrics.height() * 0.6, top = m_area.top() + m_head;
     const double high = m_lane * static_cast<double>(m_look.lanes.size());
     const double place = widest([](std::size_t i) { return QString::number(i + 1); });
-    const double name = metrics.height() * 1.3 + widest([&](std::size_t i) {
-                            const auto& lane = m_look.lanes[i];
-                            return lane.words.isEmpty() ? lane.name : lane.name + "  " + lane.words;
-                        });
-    const double finish =
-        m_race.rules().target ? gap + widest([&](std::size_t i) { return raceFinishText(m_race, i); }) : 0;
+    const double mark = metrics.height() * 1.3;
+    const double name = mark + widest([&](std::size_t i) { return m_look.lanes[i].name; });
+    const double all = mark + widest([&](std::size_t i) {
+                           const auto& lane = m_look.lanes[i];
+                           return lane.words.isEmpty() ? lane.name : lane.name + "  " + lane.words;
+                       });
+    const double finish = m_race.rules().target ? gap + kFlag * metrics.height() +
+                                                      widest([&](std::size_t i) { return raceFinishText(m_race, i); })
+                                                : 0;
     const double value = widest([&](std::size_t i) { return valueText(m_race.bestOf(i)); });
     double left = m_area.left();
     const auto take = [&](double width) {
@@ -78,9 +81,11 @@ void RacePicture::findColumns() {
         return column;
     };
     m_place = take(place + gap / 2);
-    m_name = take(std::min(name, m_area.width() * kNameShare));
+    // Words give way to the bars, at last the names, too.
+    const double room = m_area.right() - left - value - finish - 2 * gap, track = kTrackShare * m_area.width();
+    m_name = take(std::min({all, m_area.width() * kNameShare, std::max(std::min(name, room / 2), room - track)}));
     left += gap;
-    m_track = take(std::max(gap, m_area.right() - left - value - finish - 2 * gap));
+    m_track = take(std::max(gap, m_area.right() - left - value - finish - gap));
     left += gap;
     m_value = take(value);
     m_finish = take(finish);
@@ -141,7 +146,7 @@ void RacePicture::paintHead(QPainter& painter) const {
     write(painter, {right, head.top(), m_value.right() - right, m_head}, Qt::AlignRight, theme.muted, value);
     if (!m_race.rules().target) return;
     const double from = m_finish.right() - std::max(m_finish.width(), metrics.horizontalAdvance(finish));
-    if (from > m_value.right())
+    if (from >= m_value.right() - 1)
         write(painter, {from, head.top(), m_finish.right() - from, m_head}, Qt::AlignRight, theme.muted, finish);
     const double at = x(m_race.progressOf(*m_race.rules().target)), gap = metrics.height() / 2;
     for (const QString& words : {RacePictureText::tr("Target %1").arg(m_look.text(*m_race.rules().target)),
@@ -181,7 +186,7 @@ void RacePicture::paintFinish(QPainter& painter) const {
     if (!m_race.rules().target) return;
     const Theme& theme = currentTheme();
     const double square = std::max(3.0, QFontMetricsF(m_font).height() / 5);
-    const double left = x(m_race.progressOf(*m_race.rules().target)) - square;
+    const double left = x(m_race.progressOf(*m_race.rules().target));
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.fillRect(QRectF(left, m_track.top(), 2 * square, m_track.height()), theme.surface);
@@ -203,10 +208,25 @@ void RacePicture::paintLane(QPainter& painter, std::size_t place, bool isLit) co
     painter.setFont(isFirst ? m_bold : m_font);
     write(painter, column(m_place), Qt::AlignLeft, theme.muted, QString::number(place + 1));
     paintName(painter, column(m_name), place);
+    painter.setFont(isFirst ? m_bold : m_font);
     write(painter, column(m_value), Qt::AlignRight, theme.text, valueText(state.best));
     if (m_race.rules().target)
         write(painter, column(m_finish), Qt::AlignRight, state.reachedAt ? theme.good : theme.muted, finishText(state));
+    if (state.reachedAt) paintFlag(painter, column(m_finish), finishText(state));
     painter.setFont(m_font);
+}
+
+// Before the words at the right of the box.
+void RacePicture::paintFlag(QPainter& painter, const QRectF& box, const QString& words) const {
+    const QFontMetricsF metrics(painter.font());
+    const double high = metrics.ascent() * 0.9,
+                 left = box.right() - metrics.horizontalAdvance(words) - kFlag * metrics.height();
+    const QPointF top(left, box.center().y() - high / 2);
+    painter.setPen(QPen(currentTheme().good, std::max(1.2, high / 9), Qt::SolidLine, Qt::RoundCap));
+    painter.drawLine(top, top + QPointF(0, high));
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(currentTheme().good);
+    painter.drawPolygon(QPolygonF{top, top + QPointF(high * 0.75, high * 0.28), top + QPointF(0, high * 0.56)});
 }
 
 void RacePicture::paintName(QPainter& painter, const QRectF& box, std::size_t place) const {
@@ -218,6 +238,7 @@ void RacePicture::paintName(QPainter& painter, const QRectF& box, std::size_t pl
     const QRectF words = box.adjusted(mark, 0, 0, 0);
     write(painter, words, Qt::AlignLeft, theme.text, lane.name);
     const double taken = metrics.horizontalAdvance(lane.name) + metrics.height() / 2;
+    painter.setFont(m_font);
     if (words.width() - taken > 3 * metrics.height())
         write(painter, words.adjusted(taken, 0, 0, 0), Qt::AlignLeft, theme.muted, lane.words);
 }
@@ -225,7 +246,7 @@ void RacePicture::paintName(QPainter& painter, const QRectF& box, std::size_t pl
 void RacePicture::paintMark(QPainter& painter, QPointF at, const RaceLook::Lane& lane) const {
     const double radius = QFontMetricsF(m_font).height() * 0.27;
     const bool isFilled = lane.place && seriesMarker(*lane.place) != Marker::Cross;
-    painter.setPen(QPen(lane.place ? lane.color : currentTheme().outline, lane.place ? 2 : 1.2));
+    painter.setPen(QPen(lane.place ? lane.color : currentTheme().outline, std::max(lane.place ? 2 : 1.2, radius / 4)));
     painter.setBrush(isFilled ? QBrush(lane.color) : QBrush(Qt::NoBrush));
     painter.drawPath(markerPath(lane.place ? seriesMarker(*lane.place) : Marker::Circle, at, radius));
 }

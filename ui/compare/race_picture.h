@@ -49,6 +49,7 @@ private:
     void paintLane(QPainter& painter, std::size_t place, bool isLit) const;
     void paintName(QPainter& painter, const QRectF& lane, std::size_t place) const;
     void paintMark(QPainter& painter, QPointF at, const RaceLook::Lane& lane) const;
+    void paintFlag(QPainter& painter, const QRectF& box, const QString& words) const;
     void paintBar(QPainter& painter, const QRectF& lane, std::size_t runner) const;
     void write(QPainter& painter, const QRectF& box, int how, const QColor& color, const QString& text) const;
 

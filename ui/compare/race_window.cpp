@@ -2,6 +2,7 @@
 
 #include <QKeyEvent>
 #include <QPainter>
+#include <QScreen>
 #include <algorithm>
 
 #include "ui/compare/race_controls.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double kLinesBesideLanes = 4;  // of the picture: head and ticks
 constexpr double kTypeShare = 0.42;      // of a lane
+constexpr double kColumns = 52;          // of a line, in sizes of its type
 constexpr int kMargin = 32, kSmallestType = 16, kLargestType = 40;
 
 }  // namespace
@@ -30,6 +32,7 @@ RaceWindow::RaceWindow(RacePlayer* player, std::function<const RaceLook&()> look
     connect(player, &RacePlayer::moved, this, qOverload<>(&QWidget::update));
     connect(player, &RacePlayer::changed, this, qOverload<>(&QWidget::update));
     connect(m_controls, &RaceControls::largeWanted, this, &QWidget::close);
+    setGeometry(parent->screen()->geometry());  // where no window manager does it
     m_player.setWatched(this, true);
 }
 
@@ -48,7 +51,8 @@ void RaceWindow::paintEvent(QPaintEvent*) {
     const double high = m_controls->y() - kMargin;
     const auto lanes = static_cast<double>(std::max<std::size_t>(1, look.lanes.size()));
     QFont type = font();
-    const int size = static_cast<int>(kTypeShare * high / (lanes + kLinesBesideLanes * kTypeShare));
+    const int size =
+        static_cast<int>(std::min(kTypeShare * high / (lanes + kLinesBesideLanes * kTypeShare), width() / kColumns));
     type.setPixelSize(std::clamp(size, kSmallestType, kLargestType));
     painter.setFont(type);
     painter.setPen(currentTheme().muted);

@@ -5,11 +5,9 @@
 #include <QToolButton>
 
 #include "tests/ui/compare/compare_desktop.h"
-#include "ui/compare/compare_card.h"
 #include "ui/compare/race_text.h"
 #include "ui/compare/race_view.h"
 #include "ui/compare/race_window.h"
-#include "ui/style/theme.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -259,8 +257,11 @@ private slots:
         QSignalSpy opened(desktop.page.get(), &ComparePage::openRequested);
         const QPoint at(desktop.view().width() / 2, desktop.view().height() / 3);
         desktop.page->findChild<QScrollArea*>("compareCards")->ensureWidgetVisible(&desktop.view());
-        QTest::mouseMove(&desktop.view(), at);
-        QTRY_VERIFY(desktop.selection->hovered());
+        const auto isHovered = [&] {
+            for (const int aside : {1, 0}) QTest::mouseMove(&desktop.view(), at + QPoint(aside, 0));
+            return desktop.selection->hovered().has_value();
+        };
+        QTRY_VERIFY(isHovered());
         const auto trial = *desktop.selection->hovered();
         QTest::mouseClick(&desktop.view(), Qt::LeftButton, {}, at);
         QVERIFY(desktop.selection->placeOf(trial));
