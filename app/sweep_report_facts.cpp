@@ -11,7 +11,7 @@
 #include "engine/queue/sweep_rungs.h"
 #include "engine/queue/tried_cells.h"
 #include "engine/search/chosen_method.h"
-#include "engine/search/importance.h"
+#include "engine/search/fanova.h"
 
 namespace lockstep {
 
@@ -60,6 +60,7 @@ public:
         facts.waiting = m_sweep.open - m_sweep.running, facts.atRungs = m_sweep.paused;
         facts.cancelled = m_sweep.cancelled, facts.removed = m_sweep.removed, facts.adopted = m_sweep.adopted;
         addTried(facts);
+        addBestAtRung(facts);
         if (const auto problem = problemFrom(m_sweep.group.reason); problem && state == GroupState::Failed)
             facts.failure = messageOf(*problem, m_words);
         facts.machines = std::move(m_machines);
@@ -142,18 +143,25 @@ private:
         else m_machines.push_back({started, 1});
     }
 
-    // Where few cells were trained to the end, what they had come to at the highest rung with enough of them.
+    // Where few cells were trained to the end, from the highest rung down to the first with an answer; where none has
+    // one, the lowest: the window asks the same.
     void addTried(SweepFacts& facts) const {
         facts.tried = triedCells(m_sweep);
         const auto rungs = rungsOf(m_sweep.spec);
         if (!rungs || facts.tried.size() >= kFewestTried) return;
-        for (std::size_t i = rungs->epochs.size(); i-- > 0;) {
-            auto early = triedCellsAt(m_sweep, m_made, m_values, rungs->epochs[i]);
-            if (early.tried.size() < kFewestTried) continue;
+        for (std::size_t rung = rungs->top(); rung-- > 0;) {
+            auto early = triedCellsAt(m_sweep, m_made, m_values, rungs->epochs[rung]);
+            if (early.tried.size() <= facts.tried.size()) continue;
             facts.tried = std::move(early.tried);
-            facts.triedAt = rungs->epochs[i];
-            return;
+            facts.triedAt = rungs->epochs[rung];
+            if (fanova(m_sweep.spec.vary, facts.tried).verdict == ImportanceVerdict::Sound) return;
         }
+    }
+
+    void addBestAtRung(SweepFacts& facts) const {
+        if (!m_sweep.bestAtRung) return;
+        if (const auto at = rungValueOf(m_sweep, m_sweep.cells[*m_sweep.bestAtRung]))
+            facts.bestAtRung = report::BestAtRung{*m_sweep.bestAtRung, at->epoch, at->value};
     }
 
     const TrialQuery& m_query;

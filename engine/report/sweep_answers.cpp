@@ -67,6 +67,11 @@ double ObjectiveRange::goodness(double value) const {
     return isHigherBetter ? share : 1 - share;
 }
 
+std::string edgeWords(const ObjectiveRange& range, const Metric& metric) {
+    return "What is worse than " + metricText(metric, range.isHigherBetter ? range.low : range.high) +
+           " stands at the edge.";
+}
+
 std::optional<ObjectiveRange> objectiveRange(std::vector<double> values, const Metric& metric) {
     std::erase_if(values, [](double value) { return !std::isfinite(value); });
     if (values.empty()) return std::nullopt;

@@ -45,6 +45,13 @@ struct ReportedMachine {
     std::int64_t trials = 0;
 };
 
+// Of a sweep none of whose cells has trained to its end: the best of those at the highest rung.
+struct BestAtRung {
+    std::size_t cell = 0;    // among SweepFacts::cells
+    std::int64_t epoch = 0;  // from 1
+    double value = 0;        // by then
+};
+
 // All that the report of a sweep is made of, as plain values; whoever has the history at hand fills it in.
 struct SweepFacts {
     TrialGroup group = {};
@@ -54,8 +61,9 @@ struct SweepFacts {
     const Metric* tested = nullptr;              // the same of the test split, where another split chose
     std::vector<ReportedCell> cells = {};        // by number
     std::vector<std::size_t> ranking = {};       // all of them, the best first; those without a value behind
-    std::vector<Climber> climbers = {};          // with a scheduler; losses are lower where better
-    std::int64_t planned = 0;                    // trials in all, at most; 0: unknown
+    std::optional<BestAtRung> bestAtRung = {};
+    std::vector<Climber> climbers = {};  // with a scheduler; losses are lower where better
+    std::int64_t planned = 0;            // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, waiting = 0, atRungs = 0, cancelled = 0, removed = 0;
     std::int64_t adopted = 0;
     std::vector<Tried> tried = {};               // for the importance of settings

@@ -128,8 +128,7 @@ Paragraph progressWords(const SweepFacts& facts, const std::vector<MadeTrial>& m
         metricText(*facts.objective, *best) + "; " +
         counted(static_cast<std::int64_t>(since), "later one that finished was", "later ones that finished were") +
         " no better.";
-    const double edge = range.isHigherBetter ? range.low : range.high;
-    if (range.isClipped) words += " What is worse than " + metricText(*facts.objective, edge) + " stands at the edge.";
+    if (range.isClipped) words += ' ' + edgeWords(range, *facts.objective);
     return {words};
 }
 

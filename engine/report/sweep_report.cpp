@@ -37,6 +37,11 @@ std::string outcomeOfSweep(const SweepFacts& facts) {
                objectiveName(*facts.objective) + '.';
     if (std::ranges::all_of(facts.cells, [](const ReportedCell& each) { return each.trials.empty(); }))
         return "It has no trial, so there is nothing to tell of but what was asked for.";
+    if (facts.bestAtRung)
+        return "No cell has trained to its end; the best of those at the highest rung is cell " +
+               std::to_string(facts.cells[facts.bestAtRung->cell].number) + ", with " +
+               metricText(*facts.objective, facts.bestAtRung->value) + ' ' + objectiveName(*facts.objective) +
+               " by epoch " + std::to_string(facts.bestAtRung->epoch) + '.';
     const bool isBarren = facts.failed > 0 && facts.running + facts.waiting + facts.atRungs == 0;
     return isBarren ? "None of its trials came to a result; what failed and why is told below."
                     : "No trial has come to its end yet, so there is no best cell.";
@@ -121,12 +126,18 @@ std::string valueOf(const Cell& cell, const std::string& path) {
     return found == cell.end() ? "not set" : text(found->value);
 }
 
+const ReportedCell* bestOf(const SweepFacts& facts) {
+    if (facts.hasBest()) return &facts.best();
+    return facts.bestAtRung ? &facts.cells[facts.bestAtRung->cell] : nullptr;
+}
+
 Block spaceTable(const SweepFacts& facts) {
+    const ReportedCell* best = bestOf(facts);
     TextTable table{{"Setting", "Searched"}, {}};
-    if (facts.hasBest()) table.header.insert(table.header.begin() + 1, "Best");
+    if (best) table.header.insert(table.header.begin() + 1, "Best");
     for (const Dimension& each : facts.spec.vary) {
         std::vector<Line> row{Line({code(each.path)}), rangeWords(each)};
-        if (facts.hasBest()) row.insert(row.begin() + 1, Line({strong(valueOf(facts.best().settings, each.path))}));
+        if (best) row.insert(row.begin() + 1, Line({strong(valueOf(best->settings, each.path))}));
         table.rows.push_back(std::move(row));
     }
     return {table};

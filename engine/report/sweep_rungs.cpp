@@ -37,6 +37,7 @@ public:
     }
 
     bool hasAny() const { return m_range.has_value(); }
+    const ObjectiveRange& range() const { return *m_range; }  // where there is any
 
     std::string svg() const {
         std::string body = svg::axesOf(m_plot, "", axisTitle(*m_facts.objective)) + columns();
@@ -114,6 +115,7 @@ Blocks sweepRungs(const SweepFacts& facts) {
     blocks.push_back({Figure{"rungs", "How the cells climbed", chart.svg()}});
     BulletList words;
     for (std::size_t i = 0; i < rungs->epochs.size(); ++i) words.lines.push_back(rungWords(facts, *rungs, i));
+    if (chart.range().isClipped) words.lines.push_back(edgeWords(chart.range(), *facts.objective));
     blocks.push_back({words});
     return blocks;
 }

@@ -31,6 +31,8 @@ struct ObjectiveRange {
     double goodness(double value) const;  // 0 worst, 1 best
     double clipped(double value) const;
 };
+// "What is worse than 54.73 % stands at the edge." Of a range that is clipped.
+std::string edgeWords(const ObjectiveRange& range, const Metric& metric);
 std::optional<ObjectiveRange> objectiveRange(std::vector<double> values, const Metric& metric);
 
 // What several sections ask.

@@ -264,6 +264,11 @@ private slots:
         const std::string svg = pictureNamed(facts, "rungs");
         QCOMPARE(times(svg, "<circle"), 7);
         QCOMPARE(times(svg, "<polyline"), 3);
+        SweepFacts early = facts;
+        for (ReportedCell& each : early.cells) each.count = 0;
+        early.bestAtRung = BestAtRung{1, 3, 0.9};
+        QVERIFY(has(early, "highest rung is cell 1, with 90.00 % validation accuracy by epoch 3."));
+        QVERIFY(has(early, "<th>Best</th>") && !has(early, "<h2>The best cell"));
         SweepFacts none = facts;
         none.climbers.clear();
         QVERIFY(has(none, "No cell has come to its first rung"));
