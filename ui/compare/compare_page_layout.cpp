@@ -91,16 +91,16 @@ QWidget* ComparePage::buildHead() {
     auto* column = new QVBoxLayout(head);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space::kSmall);
-    // Beside the bar: a brush that appears or goes moves nothing under the pointer that draws it.
+    // In the row of the answers, which is there anyway: a brush that appears or goes moves nothing under the pointer
+    // that draws it.
     m_chipLine->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_chipLine->setMinimumHeight(kFieldHeight);
-    bar->setMinimumHeight(kFieldHeight);
-    auto* deeds = new QHBoxLayout;
-    deeds->addWidget(bar);
-    deeds->addWidget(m_chipLine, 1);
+    auto* facts = new QHBoxLayout;
+    facts->addLayout(m_answers);
+    facts->addWidget(m_chipLine, 1);
     column->addLayout(line);
-    column->addLayout(deeds);
-    column->addLayout(m_answers);
+    column->addWidget(bar);
+    column->addLayout(facts);
     column->addWidget(m_problem);
     return head;
 }

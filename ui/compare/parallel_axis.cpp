@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kAbsences = 4;
+constexpr std::size_t kAbsences = 4, kFewStops = 7;
 
 // Without what lies so far beyond the rest that it would have the axis for itself: beyond three times the distance of
 // the quartiles (Tukey, "Exploratory Data Analysis", 1977: the outer fences). Settings were chosen, and are all shown.
@@ -66,6 +66,10 @@ std::vector<ParallelAxis::Tick> ParallelAxis::ticks(int most) const {
     }
     if (count(Absence::None) == 0) return ticks;
     if (!(m_high > m_low)) return {{place(m_low), m_axis->text(m_low)}};
+    if (const auto few = stops(); m_axis->isSetting && few.size() <= kFewStops) {
+        for (const Stop& stop : few) ticks.push_back({stop.place, m_axis->text(stop.value)});
+        return ticks;
+    }
     const double unit = isOfShares(*m_axis) ? 100 : 1;
     const report::ChartScale scale = m_axis->isLog
                                          ? report::logScale(m_low, m_high, std::max(most, 3))
@@ -114,6 +118,14 @@ std::vector<AxisPiece> ParallelAxis::pieces(const AxisBrush& brush) const {
         first = last;
     }
     return pieces;
+}
+
+QString ParallelAxis::shortText(std::size_t row, const QFontMetricsF& metrics, double width) const {
+    QString text = m_axis->cell(row);
+    const bool isNumber = m_axis->isSetting && !m_axis->isChoice() && m_axis->absences[row] == Absence::None;
+    for (int digits = 3; isNumber && digits > 0 && metrics.horizontalAdvance(text) > width; --digits)
+        text = QString::number(m_axis->values[row], 'g', digits);
+    return text;
 }
 
 bool varies(const CompareAxis& axis) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <QFontMetricsF>
 #include <QString>
 #include <optional>
 #include <utility>
@@ -35,7 +36,7 @@ public:
         double place = 0;
         QString text = {};
     };
-    std::vector<Tick> ticks(int most) const;  // about so many of numbers; of choices all
+    std::vector<Tick> ticks(int most) const;  // about so many of numbers, or at a few values each; of choices all
 
     struct Stop {
         double place = 0, value = 0;
@@ -44,6 +45,8 @@ public:
 
     // What a brush covers: a piece for each of its ranges, in their order, or each run of neighbouring choices.
     std::vector<AxisPiece> pieces(const AxisBrush& brush) const;
+    // As it is read; a number with fewer digits where it would be wider than that, and never cut.
+    QString shortText(std::size_t row, const QFontMetricsF& metrics, double width) const;
     std::string choiceAt(double value) const { return m_axis->choices[static_cast<int>(value)].toStdString(); }
 
 private:

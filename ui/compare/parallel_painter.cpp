@@ -18,20 +18,25 @@ struct ParallelPainterText {
 
 constexpr double kTickLength = 4, kWordGap = 7, kRampWidth = 5;  // pixels
 constexpr double kLeastWords = 18;                               // room below which words say nothing
-constexpr double kPerTick = 40;
+constexpr double kPerTick = 52;
 constexpr int kMostCrosses = 5;
 
-QString slotText(const ParallelAxis& axis, Absence absence) {
-    const auto count = axis.count(absence);
+QString slotName(Absence absence) {
     switch (absence) {
         case Absence::None: break;
-        case Absence::NotSet:
-            return axis.axis().isSetting ? ParallelPainterText::tr("not set %1").arg(count)
-                                         : ParallelPainterText::tr("no value %1").arg(count);
-        case Absence::Failed: return ParallelPainterText::tr("failed %1").arg(count);
-        case Absence::Diverged: return ParallelPainterText::tr("diverged %1").arg(count);
+        case Absence::NotSet: return ParallelPainterText::tr("not set");
+        case Absence::Failed: return ParallelPainterText::tr("failed");
+        case Absence::Diverged: return ParallelPainterText::tr("diverged");
     }
     return {};
+}
+
+// Of what stands beside axes, where there is little room.
+QFont smaller(QFont font) {
+    constexpr double kSmaller = 0.88;
+    if (font.pointSizeF() > 0) font.setPointSizeF(kSmaller * font.pointSizeF());
+    else font.setPixelSize(std::max(1, qRound(kSmaller * font.pixelSize())));
+    return font;
 }
 
 float placeOfSlot(Absence absence) { return -static_cast<float>(absence); }
@@ -43,9 +48,13 @@ QString titleText(const ParallelAxis& axis) {
 }
 
 ParallelPainter::ParallelPainter(QPainter& painter, const ParallelPlot& plot, const QFont& font)
-    : m_painter(painter), m_plot(plot), m_layout(plot.layout), m_font(font), m_metrics(font) {
-    m_painter.setFont(m_font);
-}
+    : m_painter(painter),
+      m_plot(plot),
+      m_layout(plot.layout),
+      m_font(font),
+      m_small(smaller(font)),
+      m_metrics(font),
+      m_smallMetrics(m_small) {}
 
 std::optional<std::size_t> ParallelPainter::objective() const {
     const auto wanted = m_plot.scene->table->objective;
@@ -57,12 +66,13 @@ std::optional<std::size_t> ParallelPainter::objective() const {
 void ParallelPainter::paintWords(const QString& words, QPointF at, double room, bool isLeft,
                                  const QColor& color) const {
     if (room < kLeastWords) return;
-    const QString text = m_metrics.elidedText(words, Qt::ElideRight, room);
-    const double width = m_metrics.horizontalAdvance(text), height = m_metrics.height();
+    const QString text = m_smallMetrics.elidedText(words, Qt::ElideRight, room);
+    const double width = m_smallMetrics.horizontalAdvance(text), height = m_smallMetrics.height();
     const QRectF box(isLeft ? at.x() - width : at.x(), at.y() - height / 2, width, height);
     QColor ground = currentTheme().surface;
-    ground.setAlphaF(0.78f);
+    ground.setAlphaF(0.86f);
     m_painter.fillRect(box.adjusted(-2, 1, 2, -1), ground);
+    m_painter.setFont(m_small);
     m_painter.setPen(color);
     m_painter.drawText(box.adjusted(-1, 0, 1, 0), Qt::AlignCenter, text);
 }
@@ -77,8 +87,8 @@ void ParallelPainter::paintTicks(std::size_t at) const {
         const double y = m_layout.y(static_cast<float>(tick->place));
         m_painter.setPen(QPen(currentTheme().outline, 1));
         m_painter.drawLine(QPointF(x - kTickLength, y), QPointF(x, y));
-        if (std::abs(lowest - y) < m_metrics.height() - 2) continue;
-        const bool isCut = !axis.axis().isChoice() && m_metrics.horizontalAdvance(tick->text) > room;
+        if (std::abs(lowest - y) < m_smallMetrics.height() - 2) continue;
+        const bool isCut = !axis.axis().isChoice() && m_smallMetrics.horizontalAdvance(tick->text) > room;
         if (isCut) continue;
         paintWords(tick->text, {x - kWordGap, y}, room, true, currentTheme().muted);
         lowest = y;
@@ -94,6 +104,7 @@ void ParallelPainter::paintTitle(std::size_t at) const {
     const double nameWidth = m_metrics.horizontalAdvance(name), width = nameWidth + arrowWidth;
     const double left =
         std::clamp(m_layout.x[at] - width / 2, room.left(), std::max(room.right() - width, room.left()));
+    m_painter.setFont(m_font);
     const double baseline = room.bottom() - m_metrics.descent() - 1;
     m_painter.setPen(m_plot.scene->table->objective == axis.index() ? currentTheme().accent : currentTheme().text);
     m_painter.drawText(QPointF(left, baseline), name);
@@ -101,16 +112,20 @@ void ParallelPainter::paintTitle(std::size_t at) const {
     m_painter.drawText(QPointF(left + nameWidth, baseline), arrow);
 }
 
+// The rows have their names at the left, the slots their counts.
 void ParallelPainter::paintSlots(std::size_t at) const {
     const ParallelAxis& axis = m_plot.axes[at];
-    const double room = std::min(m_layout.gap(), at == 0 ? m_layout.x[at] - m_layout.area.left() : 1e9) - kWordGap - 4;
+    const QColor color = currentTheme().muted;
     for (const Absence absence : m_layout.slotRows) {
-        if (axis.count(absence) == 0) continue;
         const QPointF place(m_layout.x[at], m_layout.y(placeOfSlot(absence)));
+        const double left = m_layout.area.left();
+        if (at == 0) paintWords(slotName(absence), {left, place.y()}, place.x() - left - kWordGap, false, color);
+        if (axis.count(absence) == 0) continue;
         m_painter.setPen(QPen(currentTheme().outline, 1));
         m_painter.setBrush(currentTheme().surface);
         m_painter.drawEllipse(place, 3, 3);
-        paintWords(slotText(axis, absence), place - QPointF(kWordGap, 0), room, true, currentTheme().muted);
+        const QString count = QString::number(axis.count(absence));
+        if (at > 0) paintWords(count, place - QPointF(kWordGap, 0), m_layout.gap() - kWordGap - 4, true, color);
     }
 }
 
@@ -194,7 +209,7 @@ void ParallelPainter::paintEpochs(std::size_t at) const {
         if (!trials[*row].isCutShort || !m_plot.scene->passes[*row] || places[*row] < 0) continue;
         const QPointF end(m_layout.x[at], m_layout.y(places[*row]));
         const bool isFree =
-            std::ranges::none_of(taken, [&](double y) { return std::abs(y - end.y()) < m_metrics.height(); });
+            std::ranges::none_of(taken, [&](double y) { return std::abs(y - end.y()) < m_smallMetrics.height(); });
         if (!isFree) continue;
         taken.push_back(end.y());
         m_painter.setPen(QPen(currentTheme().muted, 1.2));
@@ -242,7 +257,8 @@ void ParallelPainter::paintValues(std::size_t row) const {
         const double room = isLast ? m_layout.area.right() - m_layout.x[i] : m_layout.gap();
         const QPointF place(m_layout.x[i] + kWordGap + (isLast ? kRampWidth : 0),
                             m_layout.y(m_plot.axes[i].places()[row]));
-        paintWords(m_plot.axes[i].axis().cell(row), place, room - kWordGap - 6, false, currentTheme().text);
+        const QString text = m_plot.axes[i].shortText(row, m_smallMetrics, room - kWordGap - 6);
+        paintWords(text, place, room - kWordGap - 6, false, currentTheme().text);
     }
     m_painter.restore();
 }

@@ -36,8 +36,8 @@ private:
     QPainter& m_painter;
     const ParallelPlot& m_plot;
     const ParallelLayout& m_layout;
-    const QFont m_font;
-    const QFontMetricsF m_metrics;
+    const QFont m_font, m_small;
+    const QFontMetricsF m_metrics, m_smallMetrics;
 };
 
 }  // namespace lockstep::ui

@@ -118,20 +118,39 @@ void ParallelView::becomeOrder(std::int64_t scope, const AxisOrder& order) {
     if (scene() && scope == selection().scope()) arrange();
 }
 
+// Axes do not change their places under a pointer that is about to take hold of one.
 void ParallelView::sceneChanged() {
     m_plot.scene = scene();
-    if (std::exchange(m_table, scene()->table) != m_table || scene()->importance != m_importance) {
-        m_importance = scene()->importance;
-        rankTrials(m_plot);
-        arrange();
-    }
+    const bool isOther = std::exchange(m_table, scene()->table) != m_table;
+    const bool isFree = !underMouse() || m_importance.empty();
+    const bool isReordered = isFree && std::exchange(m_importance, scene()->importance) != scene()->importance;
+    if (isOther) rankTrials(m_plot);
+    if (isOther || isReordered) arrange();
     becomeStale();
     showWords();
 }
 
+void ParallelView::leaveEvent(QEvent* event) {
+    CompareView::leaveEvent(event);
+    if (m_table && std::exchange(m_importance, scene()->importance) != scene()->importance) arrange();
+}
+
+CompareScene ParallelView::ordered() const {
+    CompareScene as = *scene();
+    as.importance = m_importance;
+    return as;
+}
+
+// Those for which there is no room stand before the last.
+AxisOrder ParallelView::withMovedTo(std::size_t axis, std::size_t place) const {
+    const CompareScene as = ordered();
+    const std::size_t last = shownAxes(as, order()).size() - 1;
+    return withMoved(as, order(), axis, place + 1 == m_plot.axes.size() ? last : place);
+}
+
 ParallelPlot ParallelView::plotIn(const QRectF& area) const {
     ParallelPlot plot{.scene = scene(), .bestShare = m_plot.bestShare};
-    std::vector<std::size_t> shown = shownAxes(*scene(), order());
+    std::vector<std::size_t> shown = shownAxes(ordered(), order());
     const std::size_t most = mostAxes(area.width());
     if (shown.size() > most) shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(most) - 1, shown.end() - 1);
     for (const std::size_t axis : shown)
@@ -172,7 +191,7 @@ void ParallelView::showWords() {
     const int percent = m_best->value();
     m_bestText->setText(percent == 100 ? tr("All coloured") : tr("Best %1 %").arg(percent));
     if (!scene()) return;
-    const std::size_t all = shownAxes(*scene(), order()).size(), shown = m_plot.axes.size();
+    const std::size_t all = shownAxes(ordered(), order()).size(), shown = m_plot.axes.size();
     m_axesButton->setText(shown == all ? tr("%1 axes").arg(all) : tr("%1 of %2 axes fit").arg(shown).arg(all));
     emit wordsChanged();
 }

@@ -44,6 +44,7 @@ protected:
     void lightChanged() override { update(); }
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    void leaveEvent(QEvent* event) override;
     void changeEvent(QEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
@@ -71,7 +72,9 @@ private:
     const Brushes& brushes() const { return selection().brushes(); }
     AxisBrush brushOf(std::size_t axis) const;  // of the shown ones
     const AxisOrder& order() const;
-    void setOrder(const AxisOrder& order, const QString& words);  // as a step that can be taken back
+    CompareScene ordered() const;  // the scene with the importance that the axes stand by
+    AxisOrder withMovedTo(std::size_t axis, std::size_t place) const;  // among the plot's
+    void setOrder(const AxisOrder& order, const QString& words);       // as a step that can be taken back
     void becomeOrder(std::int64_t scope, const AxisOrder& order);
     QString axisTip(std::size_t axis) const;
 
@@ -99,7 +102,7 @@ private:
     std::map<std::int64_t, AxisOrder> m_orders;  // by scope
     ParallelPlot m_plot;
     std::shared_ptr<const CompareTable> m_table;  // that the plot is of
-    std::vector<double> m_importance;             // likewise
+    std::vector<double> m_importance;             // that the axes stand by
 
     ParallelLines m_lines;
     QImage m_picture;     // of the lines

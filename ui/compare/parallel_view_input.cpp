@@ -123,8 +123,7 @@ void ParallelView::dragAxis(QPointF at) {
     m_movedTo = {std::clamp(at.x(), layout.plot.left(), layout.plot.right()), at.y()};
     const double place = (m_movedTo.x() - layout.plot.left()) / std::max(layout.gap(), 1.0);
     const auto to = static_cast<std::size_t>(std::lround(place));
-    becomeOrder(selection().scope(),
-                m_plot.axes[to].index() == *m_moved ? order() : withMoved(*scene(), order(), *m_moved, to));
+    becomeOrder(selection().scope(), m_plot.axes[to].index() == *m_moved ? order() : withMovedTo(*m_moved, to));
 }
 
 void ParallelView::mouseReleaseEvent(QMouseEvent* event) {
@@ -213,8 +212,7 @@ bool ParallelView::stepAxes(QKeyEvent& event) {
         case Qt::Key_Right:
             if (isEnd) return true;
             isRight ? ++m_focused : --m_focused;
-            if (event.modifiers() & Qt::ControlModifier)
-                setOrder(withMoved(*scene(), order(), axis, m_focused), tr("move an axis"));
+            if (event.modifiers() & Qt::ControlModifier) setOrder(withMovedTo(axis, m_focused), tr("move an axis"));
             update();
             return true;
         case Qt::Key_F:

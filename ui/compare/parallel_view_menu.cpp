@@ -8,7 +8,7 @@ namespace lockstep::ui {
 // Every axis of the table, those that are shown first, as they stand.
 void ParallelView::fillAxesMenu(QMenu& menu) {
     const CompareTable& table = *scene()->table;
-    std::vector<std::size_t> axes = shownAxes(*scene(), order());
+    std::vector<std::size_t> axes = shownAxes(ordered(), order());
     const std::size_t shown = axes.size();
     for (std::size_t axis = 0; axis < table.axes.size(); ++axis)
         if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
@@ -40,10 +40,9 @@ void ParallelView::fillAxisMenu(QMenu& menu, std::size_t at) {
         connect(action, &QAction::triggered, this, what);
     };
     add(tr("Turn over"), true, [this, key] { setOrder(withFlipped(order(), key), tr("turn an axis over")); });
-    add(tr("Move left"), at > 0,
-        [this, axis, at] { setOrder(withMoved(*scene(), order(), axis, at - 1), tr("move an axis")); });
+    add(tr("Move left"), at > 0, [this, axis, at] { setOrder(withMovedTo(axis, at - 1), tr("move an axis")); });
     add(tr("Move right"), at + 1 < m_plot.axes.size(),
-        [this, axis, at] { setOrder(withMoved(*scene(), order(), axis, at + 1), tr("move an axis")); });
+        [this, axis, at] { setOrder(withMovedTo(axis, at + 1), tr("move an axis")); });
     add(tr("Put away"), m_plot.axes.size() > 2,
         [this, axis] { setOrder(withShown(*scene(), order(), axis, false), tr("put an axis away")); });
     menu.addSeparator();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ui/plot/chart_frame.h"
+#include "ui/plot/dot_stamp.h"
 #include "ui/plot/plot_marks.h"
 #include "ui/style/theme.h"
 
@@ -124,8 +125,13 @@ void ProgressView::paintPicture(QPainter& painter, const QRectF& area) const {
     }
     painter.setPen(QPen(currentTheme().good, 2));
     painter.drawPolyline(line);
-    for (std::size_t row = 0; row < m_best.size(); ++row)
-        if (!isPinned(row)) paintTrial(painter, frame, row, false);
+    const DotStamp passing(painter, kDot, currentTheme().accent), others(painter, kDot, currentTheme().grid);
+    for (std::size_t row = 0; row < m_best.size(); ++row) {
+        const double value = frame.objective.values[row];
+        if (!std::isfinite(value) || isPinned(row)) continue;
+        (scene()->passes[row] ? passing : others)
+            .paint(frame.chart.at(static_cast<double>(table.trials[row].trial), value));
+    }
     for (std::size_t row = 0; row < m_best.size(); ++row)
         if (isPinned(row)) paintTrial(painter, frame, row, false);
     painter.restore();

@@ -62,6 +62,25 @@ private slots:
         QCOMPARE(optimizer.ticks(5)[1].text, QString("adamw"));
     }
 
+    // A batch of 1.5 passes is nobody's; and half a number is another number.
+    void aFewNumbersAreTicksAndNoneIsCut() {
+        CompareFacts facts;
+        for (std::int64_t id = 1; id <= 8; ++id) {
+            facts.rows.push_back(madeRow(id, 0.5));
+            facts.settings["accumulation"][id] = 1 + id % 4;
+            facts.settings["learning_rate"][id] = 0.000123456 * static_cast<double>(id);
+        }
+        const CompareTable table = compareTable(facts);
+        const ParallelAxis passes(table, *table.axisOf("accumulation"), false);
+        QStringList texts;
+        for (const auto& tick : passes.ticks(10)) texts << tick.text;
+        QCOMPARE(texts, QStringList({"1", "2", "3", "4"}));
+        const ParallelAxis rate(table, *table.axisOf("learning_rate"), false);
+        const QFontMetricsF metrics((QFont()));
+        QCOMPARE(rate.shortText(0, metrics, 1000), table.axes[rate.index()].cell(0));
+        QCOMPARE(rate.shortText(0, metrics, 1), QString("0.0001"));
+    }
+
     void whatHasNoValueStandsInASlot() {
         const Bench bench;
         const auto slotOf = [&](const std::string& key, std::size_t row) {

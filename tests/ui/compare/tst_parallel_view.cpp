@@ -111,6 +111,8 @@ private slots:
         hand.drag(hand.at(kRate, 0.2), hand.at(kRate, 0.4));
         QCoreApplication::processEvents();
         QCOMPARE(hand.view().mapTo(hand.page.get(), QPoint()), before);
+        const auto* chip = hand.page->findChild<QToolButton*>("chip.learning_rate");
+        QVERIFY(chip->visibleRegion().boundingRect().width() >= chip->sizeHint().width());  // its words are read
     }
 
     void severalBrushesOnOneAxisAndAnother() {
@@ -257,6 +259,35 @@ private slots:
         QCOMPARE(hand.selection->pinned().size(), std::size_t(1));
         key(Qt::Key_Delete);
         QCOMPARE(hand.shown().size(), before.size() - 1);
+    }
+
+    // An axis that is dragged to the end stands there, also where others have no room.
+    void anAxisIsMovedToTheEndOfANarrowPlot() {
+        Hand hand;
+        hand.view().setFixedSize(380, 220);
+        QCoreApplication::processEvents();
+        const std::string first = hand.shown()[0].toStdString();
+        hand.drag(hand.title(first), QPointF(hand.layout().x.back(), hand.title(first).y()));
+        QCOMPARE(hand.shown().back(), QString::fromStdString(first));
+    }
+
+    void axesDoNotChangeTheirPlacesUnderThePointer() {
+        Hand hand;
+        const auto known = [&](std::size_t most) {
+            auto scene = std::make_shared<CompareScene>(*hand.view().scene());
+            scene->importance.assign(scene->table->axes.size(), 0.1);
+            scene->importance[most] = 0.9;
+            hand.view().setScene(scene);
+        };
+        known(2);
+        const QStringList before = hand.shown();
+        hand.view().setAttribute(Qt::WA_UnderMouse);
+        known(3);
+        QCOMPARE(hand.shown(), before);
+        hand.view().setAttribute(Qt::WA_UnderMouse, false);
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(&hand.view(), &leave);
+        QVERIFY(hand.shown() != before);
     }
 
     // Where there is no room for all axes, it says so.

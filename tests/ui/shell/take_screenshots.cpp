@@ -12,7 +12,10 @@
 
 #include "app/words.h"
 #include "shell_support.h"
+#include "tests/bench/made_sweep.h"
 #include "tests/ui/queue/made_queue.h"
+#include "ui/compare/compare_page.h"
+#include "ui/compare/parallel_view.h"
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/plot/plot_view.h"
 #include "ui/run/run_page.h"
@@ -29,7 +32,7 @@ using namespace lockstep::ui;
 
 namespace {
 
-constexpr int kTrain = 0, kRuns = 1, kTrials = 2, kEvaluate = 3, kQueue = 4;
+constexpr int kTrain = 0, kRuns = 1, kTrials = 2, kCompare = 3, kEvaluate = 4, kQueue = 5;
 
 Explanation inWords(const Problem& problem) {
     static const Words words;
@@ -258,6 +261,34 @@ void queue(Photographer& camera) {
     camera.shoot(*window, "queue-small");
 }
 
+// A made sweep: brushed and pinned, then its axes alone.
+void compare(Photographer& camera) {
+    Home home;
+    test::makeSweep(home.places.history(), {.trials = 400});
+    const auto window = home.open(inWords);
+    page(*window, kCompare);
+    window->findChild<ComparePage*>()->showSweep(1);
+    auto& view = *window->findChild<ParallelView*>();
+    if (!until([&] { return !view.plot().axes.empty(); })) return camera.shoot(*window, "compare");
+    camera.shoot(*window, "compare");
+    TrialSelection& selection = view.selection();
+    selection.brush("learning_rate", {.ranges = {{1e-3, 1e-1}}});
+    selection.brush("model", {.choices = {"fashion-cnn", "lenet5"}});
+    const auto trialAt = [&](std::size_t rank) {
+        return view.scene()->table->trials[view.scene()->ranking[rank]].trial;
+    };
+    for (const std::size_t rank : {0, 1, 5}) selection.pin(trialAt(rank), true);
+    window->findChild<QToolButton*>("parallelEnlarge")->click();
+    selection.setHovered(trialAt(9));
+    camera.shoot(*window, "compare-parallel");
+    selection.clearBrushes();
+    view.setBestShare(0.1);
+    camera.shoot(*window, "compare-parallel-best");
+    window->findChild<QToolButton*>("parallelEnlarge")->click();
+    window->resize(1024, 640);
+    camera.shoot(*window, "compare-small");
+}
+
 // A form that asks for a sweep.
 void sweep(Photographer& camera) {
     Home home;
@@ -349,7 +380,9 @@ void find(Photographer& camera) {
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
     if (argc < 2)
-        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep find]") < 0 ? 1 : 2;
+        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep compare find]") < 0
+                   ? 1
+                   : 2;
     applyTheme(application, ThemeChoice::Light);
     const QString folder = application.arguments()[1];
     QDir().mkpath(folder);
@@ -362,6 +395,7 @@ int main(int argc, char** argv) {
     if (wanted("evaluated")) evaluated(camera);
     if (wanted("queue")) queue(camera);
     if (wanted("sweep")) sweep(camera);
+    if (wanted("compare")) compare(camera);
     if (wanted("find")) find(camera);
     return camera.isComplete() ? 0 : 1;
 }
