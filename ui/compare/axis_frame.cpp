@@ -1,6 +1,5 @@
 #include "ui/compare/axis_frame.h"
 
-#include <QSignalBlocker>
 #include <algorithm>
 #include <cmath>
 
@@ -55,21 +54,6 @@ std::vector<std::size_t> settingsByImportance(const CompareScene& scene) {
     if (scene.importance.size() == scene.table->axes.size())
         std::ranges::stable_sort(settings, std::greater(), [&](std::size_t axis) { return scene.importance[axis]; });
     return settings;
-}
-
-void fillAxes(QComboBox& box, const CompareTable& table, std::optional<std::size_t> first, const QString& none) {
-    const QSignalBlocker blocker(box);
-    const QString before = box.currentData().toString();
-    const bool wasChosen = box.property("chosen").toBool();
-    box.clear();
-    if (!none.isEmpty()) box.addItem(none, QString());
-    for (const CompareAxis& axis : table.axes) box.addItem(axis.name, QString::fromStdString(axis.key));
-    const QString wanted = wasChosen || !first ? before : QString::fromStdString(table.axes[*first].key);
-    box.setCurrentIndex(std::max(0, box.findData(wanted)));
-}
-
-std::optional<std::size_t> chosenAxis(const QComboBox& box, const CompareTable& table) {
-    return table.axisOf(box.currentData().toString().toStdString());
 }
 
 }  // namespace lockstep::ui

@@ -1,5 +1,4 @@
 #pragma once
-#include <QComboBox>
 #include <optional>
 #include <vector>
 
@@ -16,10 +15,5 @@ double goodness(const CompareAxis& objective, double value);
 
 // The settings that matter most, as far as that is known, the first two of the table else.
 std::vector<std::size_t> settingsByImportance(const CompareScene& scene);
-
-// Offers the axes of a table and keeps what was chosen by its key. `none`: words for no axis at all; empty: one must
-// be.
-void fillAxes(QComboBox& box, const CompareTable& table, std::optional<std::size_t> first, const QString& none = {});
-std::optional<std::size_t> chosenAxis(const QComboBox& box, const CompareTable& table);
 
 }  // namespace lockstep::ui

@@ -67,9 +67,7 @@ private:
             painter.drawEllipse(center, 4, 4);
             return;
         }
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(seriesColor(*place, theme));
-        painter.drawPath(markerPath(seriesMarker(*place), center, 5));
+        paintMarker(painter, seriesMarker(*place), center, 5, seriesColor(*place, theme));
     }
 
     const TrialSelection& m_selection;

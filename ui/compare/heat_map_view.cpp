@@ -1,6 +1,5 @@
 #include "ui/compare/heat_map_view.h"
 
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QMouseEvent>
 #include <QPainter>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/compare/axis_box.h"
 #include "ui/compare/axis_frame.h"
 #include "ui/plot/color_ramp.h"
 #include "ui/plot/csv_field.h"
@@ -16,25 +16,16 @@
 namespace lockstep::ui {
 
 HeatMapView::HeatMapView(TrialSelection* selection, QWidget* parent)
-    : CompareView(selection, parent), m_x(new QComboBox), m_y(new QComboBox) {
+    : CompareView(selection, parent),
+      m_x(new AxisBox("heatX", tr("Across"))),
+      m_y(new AxisBox("heatY", tr("Upwards"))) {
     setObjectName("heatMapView");
     setMinimumHeight(260);
-    const auto prepare = [this](QComboBox& box, const QString& name, const char* id) {
-        box.setObjectName(id);
-        box.setAccessibleName(name);
-        box.setToolTip(name);
-        box.setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        box.setMinimumContentsLength(8);
-        connect(&box, &QComboBox::activated, this, [this, &box] {
-            box.setProperty("chosen", true);
-            redraw();
-        });
-    };
-    prepare(*m_x, tr("Across"), "heatX");
-    prepare(*m_y, tr("Upwards"), "heatY");
     auto* line = new QHBoxLayout;
-    line->addWidget(m_x, 1);
-    line->addWidget(m_y, 1);
+    for (AxisBox* each : {m_x, m_y}) {
+        line->addWidget(each, 1);
+        connect(each, &QComboBox::activated, this, &HeatMapView::redraw);
+    }
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addLayout(line);
@@ -46,14 +37,14 @@ void HeatMapView::sceneChanged() {
     const auto nth = [&](std::size_t n) {
         return settings.size() > n ? std::optional(settings[n]) : std::optional<std::size_t>();
     };
-    fillAxes(*m_x, *scene()->table, nth(0));
-    fillAxes(*m_y, *scene()->table, nth(1));
+    m_x->offer(scene()->table, nth(0));
+    m_y->offer(scene()->table, nth(1));
     redraw();
 }
 
 void HeatMapView::redraw() {
     const CompareTable& table = *scene()->table;
-    const auto x = chosenAxis(*m_x, table), y = chosenAxis(*m_y, table);
+    const auto x = m_x->axis(), y = m_y->axis();
     m_map = {};
     if (table.objective && x && y)
         m_map = heatMap(*scene(), table.axes[*x], table.axes[*y], table.axes[*table.objective]);
@@ -100,7 +91,7 @@ QString HeatMapView::summary() const {
 }
 
 QByteArray HeatMapView::csv() const {
-    const auto key = [](const QComboBox& box) { return csvField(box.currentData().toString()); };
+    const auto key = [](const AxisBox& box) { return csvField(QString::fromStdString(box.key())); };
     QString text = key(*m_x) + ',' + key(*m_y) + ",mean,count\r\n";
     for (std::size_t y = 0; y < m_map.y.bins.size(); ++y)
         for (std::size_t x = 0; x < m_map.x.bins.size(); ++x) {
@@ -222,7 +213,7 @@ void HeatMapView::mouseMoveEvent(QMouseEvent* event) {
 void HeatMapView::mousePressEvent(QMouseEvent* event) {
     const auto at = scene() && event->button() == Qt::LeftButton ? placeAt(event->position()) : std::nullopt;
     if (!at || m_map.at(at->x, at->y).rows.empty()) return;
-    const std::string x = m_x->currentData().toString().toStdString(), y = m_y->currentData().toString().toStdString();
+    const std::string x = m_x->key(), y = m_y->key();
     const AxisBrush across = m_map.x.bins[at->x].brush, upwards = m_map.y.bins[at->y].brush;
     selection().dragBrush(x, across);  // one step for both
     selection().brush(y, upwards);

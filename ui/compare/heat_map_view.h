@@ -2,9 +2,9 @@
 #include "ui/compare/compare_view.h"
 #include "ui/compare/heat_map.h"
 
-class QComboBox;
-
 namespace lockstep::ui {
+
+class AxisBox;
 
 // The mean of the objective where two settings meet, the two that matter most at first. A click on a cell brushes both.
 class HeatMapView : public CompareView {
@@ -42,7 +42,7 @@ private:
     QString words(Place at) const;
     double nameWidth() const;
 
-    QComboBox *m_x, *m_y;
+    AxisBox *m_x, *m_y;
     HeatMap m_map;
 };
 

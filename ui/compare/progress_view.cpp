@@ -103,10 +103,11 @@ void ProgressView::paintTrial(QPainter& painter, const Frame& frame, std::size_t
     const auto place = selection().placeOf(trial.trial);
     QColor color = place ? seriesColor(*place, theme) : theme.accent;
     if (!scene()->passes[row] && !place) color = theme.grid;
-    painter.setPen(isLit ? QPen(theme.text, 1.5) : Qt::NoPen);
+    const QPen outline = isLit ? QPen(theme.text, 1.5) : QPen(Qt::NoPen);
+    if (place) return paintMarker(painter, seriesMarker(*place), at, 2 * kDot, color, outline);
+    painter.setPen(outline);
     painter.setBrush(color);
-    if (place) painter.drawPath(markerPath(seriesMarker(*place), at, 2 * kDot));
-    else painter.drawEllipse(at, kDot + (isLit ? 2 : 0), kDot + (isLit ? 2 : 0));
+    painter.drawEllipse(at, kDot + (isLit ? 2 : 0), kDot + (isLit ? 2 : 0));
 }
 
 void ProgressView::paintPicture(QPainter& painter, const QRectF& area) const {

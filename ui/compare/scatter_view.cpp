@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/compare/axis_box.h"
 #include "ui/compare/axis_frame.h"
 #include "ui/compare/pareto.h"
 #include "ui/plot/color_ramp.h"
@@ -32,26 +33,12 @@ double jitter(std::size_t row) {
 
 ScatterView::ScatterView(TrialSelection* selection, QWidget* parent)
     : CompareView(selection, parent),
-      m_x(new QComboBox),
-      m_y(new QComboBox),
-      m_color(new QComboBox),
+      m_x(new AxisBox("scatterX", tr("Across"))),
+      m_y(new AxisBox("scatterY", tr("Upwards"))),
+      m_color(new AxisBox("scatterColor", tr("Colour"), tr("No colour"))),
       m_pareto(new QToolButton) {
     setObjectName("scatterView");
     setMinimumHeight(260);
-    const auto prepare = [this](QComboBox& box, const QString& name, const char* id) {
-        box.setObjectName(id);
-        box.setAccessibleName(name);
-        box.setToolTip(name);
-        box.setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        box.setMinimumContentsLength(8);
-        connect(&box, &QComboBox::activated, this, [this, &box] {
-            box.setProperty("chosen", true);
-            redraw();
-        });
-    };
-    prepare(*m_x, tr("Across"), "scatterX");
-    prepare(*m_y, tr("Upwards"), "scatterY");
-    prepare(*m_color, tr("Colour"), "scatterColor");
     m_pareto->setText(tr("Front"));
     m_pareto->setCheckable(true);
     m_pareto->setObjectName("scatterFront");
@@ -59,9 +46,10 @@ ScatterView::ScatterView(TrialSelection* selection, QWidget* parent)
         tr("Join the trials that no other beats in both: those of the Pareto front. Of settings less is better"));
     connect(m_pareto, &QToolButton::toggled, this, &ScatterView::redraw);
     auto* line = new QHBoxLayout;
-    line->addWidget(m_x, 1);
-    line->addWidget(m_y, 1);
-    line->addWidget(m_color, 1);
+    for (AxisBox* each : {m_x, m_y, m_color}) {
+        line->addWidget(each, 1);
+        connect(each, &QComboBox::activated, this, &ScatterView::redraw);
+    }
     line->addWidget(m_pareto);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -73,13 +61,14 @@ void ScatterView::sceneChanged() {
     const CompareTable& table = *scene()->table;
     const auto settings = settingsByImportance(*scene());
     const auto first = settings.empty() ? std::optional<std::size_t>() : settings.front();
-    fillAxes(*m_x, table, first);
-    fillAxes(*m_y, table, table.objective);
-    fillAxes(*m_color, table, table.objective, tr("No colour"));
+    m_x->offer(scene()->table, first);
+    m_y->offer(scene()->table, table.objective);
+    m_color->offer(scene()->table, table.objective);
     redraw();
 }
 
 void ScatterView::redraw() {
+    m_shownX = m_x->axis(), m_shownY = m_y->axis(), m_shownColor = m_color->axis();
     m_picture = {};
     update();
     emit wordsChanged();
@@ -91,11 +80,9 @@ void ScatterView::resizeEvent(QResizeEvent* event) {
 }
 
 std::optional<ScatterView::Axes> ScatterView::axes() const {
-    if (!scene()) return std::nullopt;
-    const CompareTable& table = *scene()->table;
-    const auto x = chosenAxis(*m_x, table), y = chosenAxis(*m_y, table), color = chosenAxis(*m_color, table);
-    if (!x || !y) return std::nullopt;
-    return Axes{table.axes[*x], table.axes[*y], color ? &table.axes[*color] : nullptr};
+    if (!scene() || !m_shownX || !m_shownY) return std::nullopt;
+    const auto& axes = scene()->table->axes;
+    return Axes{axes[*m_shownX], axes[*m_shownY], m_shownColor ? &axes[*m_shownColor] : nullptr};
 }
 
 QString ScatterView::emptyText() const {
@@ -178,10 +165,11 @@ void ScatterView::paintDot(QPainter& painter, const ChartFrame& frame, std::size
     const double radius = kDotRadius + (isLit ? 2 : 0);
     const bool isCutShort = scene()->table->trials[row].isCutShort;
     const QColor color = dotColor(row);
-    painter.setPen(isLit ? QPen(currentTheme().text, 1.5) : isCutShort ? QPen(color, 1.5) : Qt::NoPen);
+    const QPen outline = isLit ? QPen(currentTheme().text, 1.5) : isCutShort ? QPen(color, 1.5) : QPen(Qt::NoPen);
+    if (place) return paintMarker(painter, seriesMarker(*place), at, radius + 2, color, outline);
+    painter.setPen(outline);
     painter.setBrush(isCutShort ? QBrush(Qt::NoBrush) : QBrush(color));
-    if (place) painter.drawPath(markerPath(seriesMarker(*place), at, radius + 2));
-    else painter.drawEllipse(at, radius, radius);
+    painter.drawEllipse(at, radius, radius);
 }
 
 void ScatterView::paintFront(QPainter& painter, const ChartFrame& frame) const {

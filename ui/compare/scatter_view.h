@@ -2,10 +2,11 @@
 #include "ui/compare/compare_view.h"
 #include "ui/plot/chart_frame.h"
 
-class QComboBox;
 class QToolButton;
 
 namespace lockstep::ui {
+
+class AxisBox;
 
 // Two settings or metrics across each other, a third as colour; and the trials that nothing beats in both. A drag
 // brushes both axes.
@@ -50,9 +51,10 @@ private:
     void redraw();
     void brushDragged(const QRectF& box);
 
-    QComboBox *m_x, *m_y, *m_color;
+    AxisBox *m_x, *m_y, *m_color;
     QToolButton* m_pareto;
-    QPixmap m_picture;  // of the scene, without what follows the pointer
+    std::optional<std::size_t> m_shownX, m_shownY, m_shownColor;  // of the table
+    QPixmap m_picture;                                            // of the scene, without what follows the pointer
     std::vector<std::int64_t> m_picturedPins;
     std::optional<QPointF> m_from;
     QRectF m_band;

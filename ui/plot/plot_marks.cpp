@@ -53,6 +53,14 @@ void paintSample(QPainter& painter, const QRectF& box, Marker marker, const QCol
     painter.drawPath(markerPath(marker, middle, kMarkerSize / 2));
 }
 
+void paintMarker(QPainter& painter, Marker marker, QPointF center, qreal radius, const QColor& color,
+                 const QPen& outline) {
+    const bool hasInside = marker != Marker::Cross;
+    painter.setPen(hasInside ? outline : QPen(color, 2));
+    painter.setBrush(hasInside ? QBrush(color) : QBrush(Qt::NoBrush));
+    painter.drawPath(markerPath(marker, center, radius));
+}
+
 QString markerGlyph(Marker marker) {
     switch (marker) {
         case Marker::Circle: return QString(QChar(0x25CF));
@@ -67,9 +75,7 @@ QString markerGlyph(Marker marker) {
 void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial) {
     const QColor color = seriesColor(trial, currentTheme());
     const QPointF center(cell.left() + kSwatchWidth / 2.0 + 2, QRectF(cell).center().y());
-    painter.setPen(QPen(color, 2));
-    painter.setBrush(seriesMarker(trial) == Marker::Cross ? QBrush(Qt::NoBrush) : QBrush(color));
-    painter.drawPath(markerPath(seriesMarker(trial), center, kSwatchRadius));
+    paintMarker(painter, seriesMarker(trial), center, kSwatchRadius, color, QPen(color, 2));
 }
 
 }  // namespace lockstep::ui
