@@ -47,8 +47,10 @@ CompareCard::CompareCard(CompareView* view, bool isWide, QWidget* parent)
     auto* menu = new QMenu(more);
     menu->addAction(tr("Save as…"), this, &CompareCard::chooseFile);
     menu->addAction(tr("Copy picture"), this, &CompareCard::copyPicture);
-    menu->addAction(tr("Copy data as CSV"), this,
-                    [this] { QGuiApplication::clipboard()->setText(QString::fromUtf8(m_view.csv())); });
+    menu->addAction(tr("Copy data as CSV"), this, [this] {
+        m_view.settle();
+        QGuiApplication::clipboard()->setText(QString::fromUtf8(m_view.csv()));
+    });
     more->setMenu(menu);
     auto* head = new QHBoxLayout;
     head->addWidget(title);
@@ -85,6 +87,7 @@ void CompareCard::showWords() {
 }
 
 QImage CompareCard::picture(double scale) const {
+    m_view.settle();
     QImage image(m_view.size() * scale, QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     image.fill(currentTheme().surface);
@@ -96,6 +99,7 @@ QImage CompareCard::picture(double scale) const {
 }
 
 QByteArray CompareCard::svg() const {
+    m_view.settle();
     QByteArray bytes;
     QBuffer buffer(&bytes);
     QSvgGenerator generator;
@@ -113,6 +117,7 @@ QByteArray CompareCard::svg() const {
 }
 
 bool CompareCard::saveTo(const QString& file) const {
+    m_view.settle();
     QByteArray bytes;
     if (file.endsWith(".csv", Qt::CaseInsensitive)) {
         bytes = m_view.csv();

@@ -6,6 +6,12 @@
 
 namespace lockstep::ui {
 
+namespace {
+
+constexpr int kRestMilliseconds = 150;
+
+}  // namespace
+
 std::size_t CompareScene::passing() const { return static_cast<std::size_t>(std::ranges::count(passes, true)); }
 
 CompareView::CompareView(TrialSelection* selection, QWidget* parent) : QWidget(parent), m_selection(*selection) {
@@ -15,10 +21,22 @@ CompareView::CompareView(TrialSelection* selection, QWidget* parent) : QWidget(p
     };
     connect(selection, &TrialSelection::hoveredChanged, this, light);
     connect(selection, &TrialSelection::pinnedChanged, this, light);
+    m_later.setSingleShot(true);
+    m_later.setInterval(kRestMilliseconds);
+    connect(&m_later, &QTimer::timeout, this, &CompareView::settle);
 }
 
 void CompareView::setScene(SharedScene scene) {
-    m_scene = std::move(scene);
+    const bool isOfSameTrials = m_scene && scene && m_scene->table == scene->table;
+    m_latest = std::move(scene);
+    if (isOfSameTrials && visibleRegion().isEmpty()) m_later.start();
+    else settle();
+}
+
+void CompareView::settle() {
+    m_later.stop();
+    if (m_scene == m_latest && !m_isSceneDue) return;
+    m_scene = m_latest;
     m_isSceneDue = !isLookedAt();
     if (!m_isSceneDue && m_scene) sceneChanged();
 }
@@ -52,6 +70,16 @@ bool CompareView::isPinned(std::size_t row) const {
 
 void CompareView::togglePin(std::size_t row) { m_selection.pin(m_scene->table->trials[row].trial, !isPinned(row)); }
 
+void CompareView::openClicked(std::size_t row) {
+    togglePin(row);
+    emit openWanted(m_scene->table->trials[row].trial);
+}
+
+bool CompareView::event(QEvent* event) {
+    if (event->type() == QEvent::Paint) settle();
+    return QWidget::event(event);
+}
+
 void CompareView::leaveEvent(QEvent* event) {
     QWidget::leaveEvent(event);
     m_selection.setHovered(std::nullopt);
@@ -59,9 +87,9 @@ void CompareView::leaveEvent(QEvent* event) {
 
 void CompareView::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    if (!std::exchange(m_isSceneDue, false) || !m_scene) return;
-    sceneChanged();
-    lightChanged();
+    if (!m_isSceneDue) return;
+    settle();
+    if (m_scene) lightChanged();
 }
 
 }  // namespace lockstep::ui

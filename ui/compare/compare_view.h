@@ -1,6 +1,7 @@
 #pragma once
 #include <QByteArray>
 #include <QString>
+#include <QTimer>
 #include <QWidget>
 
 #include "ui/compare/compare_scene.h"
@@ -13,7 +14,7 @@ namespace lockstep::ui {
 
 // One way to look at the trials of a comparison. It draws a scene, and reads and changes the selection that all views
 // share: hovering lights a trial in all of them, pins and brushes go through it. Drawn when the scene or the selection
-// changes, and only while it is visible. GUI thread.
+// changes, and only while it is visible; out of sight it takes what a brush makes once that rests. GUI thread.
 class CompareView : public QWidget {
     Q_OBJECT
 public:
@@ -21,7 +22,8 @@ public:
     explicit CompareView(TrialSelection* selection, QWidget* parent = nullptr);
 
     void setScene(SharedScene scene);
-    const SharedScene& scene() const { return m_scene; }  // null before the first
+    const SharedScene& scene() const { return m_scene; }  // that it shows; null before the first
+    void settle();                                        // shows the latest at once, though it be out of sight
     TrialSelection& selection() const { return m_selection; }
 
     virtual QString title() const = 0;               // "Parallel coordinates"
@@ -48,6 +50,8 @@ protected:
     QColor colorOf(std::size_t row) const;  // of a pinned trial its own; of others the quiet one of a line
     bool isPinned(std::size_t row) const;
     void togglePin(std::size_t row);
+    void openClicked(std::size_t row);  // by a double click, whose first one has toggled the pin: it is toggled back
+    bool event(QEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
 
@@ -55,7 +59,8 @@ private:
     bool isLookedAt() const;
 
     TrialSelection& m_selection;
-    SharedScene m_scene;
+    SharedScene m_scene, m_latest;
+    QTimer m_later;
     bool m_isSceneDue = false;
 };
 

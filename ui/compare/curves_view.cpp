@@ -14,8 +14,9 @@ namespace lockstep::ui {
 
 namespace {
 
-// Scenes that come faster, while a brush is dragged, are drawn so many milliseconds apart.
-constexpr int kSceneMilliseconds = 30;
+// Scenes that come faster, while a brush is dragged, are drawn so far apart that drawing them takes a twentieth of the
+// time; the last one as soon as the brush rests.
+constexpr int kSceneMilliseconds = 30, kRestMilliseconds = 150, kTimesApart = 20;
 constexpr int kTargetWidth = 230, kWithTargets = 620, kWithLegend = 720;  // pixels of width
 
 }  // namespace
@@ -26,7 +27,8 @@ CurvesView::CurvesView(HistoryService* history, TrialSelection* selection, QWidg
     setMinimumSize(300, 220);  // whatever stands beside the plots while there is room
     build();
     m_soon.setSingleShot(true);
-    connect(&m_soon, &QTimer::timeout, this, &CurvesView::takeScene);
+    m_rest.setSingleShot(true);
+    for (QTimer* each : {&m_soon, &m_rest}) connect(each, &QTimer::timeout, this, &CurvesView::takeScene);
     connect(m_controls, &CurvesControls::chosen, this, &CurvesView::takeScene);
     connect(m_targets, &TargetList::pointed, this, &CurvesView::pointAt);
     connect(m_targets, &TargetList::picked, this, &CurvesView::pick);
@@ -67,7 +69,10 @@ void CurvesView::connectPanel(CurvePanel& panel, CurvePanel& other) {
 }
 
 void CurvesView::sceneChanged() {
-    if (!m_soon.isActive()) m_soon.start(kSceneMilliseconds);
+    const bool isDragged = m_taken && m_taken->table == scene()->table;
+    const auto apart = isDragged ? kTimesApart * m_milliseconds - m_sinceTaken.elapsed() : 0;
+    if (!m_soon.isActive()) m_soon.start(static_cast<int>(std::max<qint64>(apart, kSceneMilliseconds)));
+    if (isDragged) m_rest.start(kRestMilliseconds);
     emit wordsChanged();
 }
 
@@ -78,7 +83,9 @@ std::string CurvesView::objectiveKey() const {
 }
 
 void CurvesView::takeScene() {
+    m_soon.stop(), m_rest.stop();
     if (!scene()) return;
+    m_sinceTaken.start();
     const CompareTable& table = *scene()->table;
     m_controls->setObjective(table.objective ? table.axes[*table.objective].name : QString());
     m_taken = scene();
@@ -90,6 +97,8 @@ void CurvesView::takeScene() {
     if (choice.second) m_panels[1]->setInput({scene(), m_groups, choice, *choice.second});
     readTargets();
     lightChanged();
+    // Behind the plots' own drawing, which they have put off likewise.
+    QTimer::singleShot(0, this, [this] { m_milliseconds = m_sinceTaken.elapsed(); });
 }
 
 // Of the objective, whatever is shown: what the target is of.
@@ -191,6 +200,10 @@ QByteArray CurvesView::csv() const {
         if (m_groups && panel->isVisibleTo(this)) text += panel->csv();
     return text.toUtf8();
 }
+
+void CurvesView::save(QSettings& settings) const { m_controls->save(settings); }
+
+void CurvesView::restore(const QSettings& settings) { m_controls->restore(settings); }
 
 void CurvesView::paintPicture(QPainter& painter, const QRectF& area) const {
     const bool hasSecond = m_panels[1]->isVisibleTo(this);

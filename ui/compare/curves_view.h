@@ -1,4 +1,5 @@
 #pragma once
+#include <QElapsedTimer>
 #include <QTimer>
 #include <array>
 #include <memory>
@@ -34,6 +35,8 @@ public:
     QString summary() const override;
     // metric,trials,step,epoch,samples,seconds,device_seconds,value,low,high: a line for each point of each curve.
     QByteArray csv() const override;
+    void save(QSettings& settings) const override;
+    void restore(const QSettings& settings) override;
     void paintPicture(QPainter& painter, const QRectF& area) const override;
     QSize sizeHint() const override { return {900, 380}; }
 
@@ -63,7 +66,9 @@ private:
     std::shared_ptr<const std::vector<CurveGroup>> m_groups;  // of it
     std::vector<RankedTarget> m_ranking;
     std::vector<std::int64_t> m_pinned;  // as they were drawn
-    QTimer m_soon;
+    QTimer m_soon, m_rest;
+    QElapsedTimer m_sinceTaken;
+    qint64 m_milliseconds = 0;  // that drawing the latest took
 };
 
 }  // namespace lockstep::ui

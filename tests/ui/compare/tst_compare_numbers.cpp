@@ -94,7 +94,9 @@ private slots:
 
 private:
     QByteArray csvOf(const QString& view) const {
-        return m_desktop.page->findChild<CompareCard*>(view + "Card")->view().csv();
+        CompareView& of = m_desktop.page->findChild<CompareCard*>(view + "Card")->view();
+        of.settle();  // it may be out of sight
+        return of.csv();
     }
     std::optional<double> ask(const QString& sql) const {
         const SQLite::Database database(m_desktop.places.history().string());
