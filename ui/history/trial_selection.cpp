@@ -1,30 +1,48 @@
 #include "ui/history/trial_selection.h"
 
+#include <QElapsedTimer>
+#include <QGuiApplication>
 #include <QJsonDocument>
 #include <QSettings>
+#include <QStyleHints>
 #include <QUndoCommand>
 #include <algorithm>
 #include <set>
 #include <utility>
+
+#include "ui/style/theme.h"
 
 namespace lockstep::ui {
 
 namespace {
 
 constexpr int kMostSteps = 200;
+constexpr std::int64_t kLooks = kSeriesColors * kMarkers;
 
 }  // namespace
 
 class TrialSelection::Step : public QUndoCommand {
 public:
     Step(TrialSelection& selection, const QString& words, State before, State after)
-        : QUndoCommand(words), m_selection(selection), m_before(std::move(before)), m_after(std::move(after)) {}
+        : QUndoCommand(words), m_selection(selection), m_before(std::move(before)), m_after(std::move(after)) {
+        m_made.start();
+    }
     void undo() override { m_selection.become(m_before); }
     void redo() override { m_selection.become(m_after); }
+    int id() const override { return 1; }
+    // The second click of a double click takes back what the first one did: that is no step.
+    bool mergeWith(const QUndoCommand* next) override {
+        const auto& second = static_cast<const Step&>(*next);
+        if (second.m_after != m_before || m_made.elapsed() > QGuiApplication::styleHints()->mouseDoubleClickInterval())
+            return false;
+        setObsolete(true);
+        return true;
+    }
 
 private:
     TrialSelection& m_selection;
     const State m_before, m_after;
+    QElapsedTimer m_made;
 };
 
 void TrialSelection::setFilter(const QString& words) {
@@ -52,6 +70,12 @@ std::optional<int> TrialSelection::placeOf(std::int64_t trial) const {
     return found == m_places.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::int64_t TrialSelection::lookOf(std::int64_t trial) const {
+    constexpr auto places = static_cast<std::int64_t>(kMostPlaces);
+    if (const auto place = placeOf(trial)) return *place;
+    return places + trial % (kLooks - places);
+}
+
 void TrialSelection::setScope(std::int64_t sweep) {
     State next = m_now;
     next.scope = sweep;
@@ -67,6 +91,7 @@ const Brushes& TrialSelection::brushes() const {
 void TrialSelection::pin(std::int64_t trial, bool isPinned) {
     State next = m_now;
     const bool wasPinned = std::ranges::find(next.pinned, trial) != next.pinned.end();
+    if (isPinned && !wasPinned && next.pinned.size() >= kMostPlaces) return emit tooMany();
     if (isPinned && !wasPinned) next.pinned.push_back(trial);
     if (!isPinned) std::erase(next.pinned, trial);
     step(isPinned ? tr("pin trial %1").arg(trial) : tr("unpin trial %1").arg(trial), std::move(next));

@@ -37,6 +37,8 @@ public:
     static constexpr std::size_t kMostPlaces = 10;
     // Its colour (seriesColor) and marker, in every view; nullopt: it is not pinned, or one too many.
     std::optional<int> placeOf(std::int64_t trial) const;
+    // Colour and marker where every trial has its own: its place's, or such as no place has.
+    std::int64_t lookOf(std::int64_t trial) const;
 
     // What is compared: the trials of a sweep; 0: those that the list shows.
     std::int64_t scope() const { return m_now.scope; }
@@ -44,7 +46,7 @@ public:
     const Brushes& brushes() const;  // of the scope
 
     // What can be taken back, one step each.
-    void pin(std::int64_t trial, bool isPinned);                  // at the end
+    void pin(std::int64_t trial, bool isPinned);  // at the end; of those that have places, see tooMany()
     void brush(const std::string& axis, const AxisBrush& brush);  // an empty one takes it off
     void clearBrushes();
     void clearPins();
@@ -61,6 +63,7 @@ signals:
     void filterChanged();
     void listedChanged();
     void pinnedChanged();  // or their places
+    void tooMany();        // all places are taken: nothing was pinned
     void hoveredChanged();
     void scopeChanged();  // before the signal of its brushes
     void brushesChanged();

@@ -72,10 +72,10 @@ QString markerGlyph(Marker marker) {
     return {};
 }
 
-void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial) {
-    const QColor color = seriesColor(trial, currentTheme());
+void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t look) {
+    const QColor color = seriesColor(look, currentTheme());
     const QPointF center(cell.left() + kSwatchWidth / 2.0 + 2, QRectF(cell).center().y());
-    paintMarker(painter, seriesMarker(trial), center, kSwatchRadius, color, QPen(color, 2));
+    paintMarker(painter, seriesMarker(look), center, kSwatchRadius, color, QPen(color, 2));
 }
 
 }  // namespace lockstep::ui

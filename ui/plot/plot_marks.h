@@ -16,8 +16,9 @@ void paintSample(QPainter& painter, const QRectF& box, Marker marker, const QCol
 void paintMarker(QPainter& painter, Marker marker, QPointF center, qreal radius, const QColor& color,
                  const QPen& outline = Qt::NoPen);
 QString markerGlyph(Marker marker);
-// A trial's colour and marker at the left of a table's cell, in the theme as it is now. `painter`: with antialiasing.
+// A trial's colour and marker, by the number of its look, at the left of a table's cell, in the theme as it is now.
+// `painter`: with antialiasing.
 constexpr int kSwatchWidth = 22;
-void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial);
+void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t look);
 
 }  // namespace lockstep::ui

@@ -215,13 +215,13 @@ void PlotView::applyTheme() {
 
 void PlotView::colourGraphs() {
     const auto& series = m_model.series();
-    const bool lit = std::ranges::find(series, m_lit, &PlotSeries::color) != series.end();
+    const bool lit = std::ranges::find(series, m_lit, &PlotSeries::key) != series.end();
     for (std::size_t i = 0; i < m_graphs.size(); ++i)
-        m_graphs[i].colour(series[i], currentTheme(), lit && series[i].color != m_lit);
+        m_graphs[i].colour(series[i], currentTheme(), lit && series[i].key != m_lit);
 }
 
-void PlotView::setLit(std::optional<std::int64_t> color) {
-    if (std::exchange(m_lit, color) == color) return;
+void PlotView::setLit(std::optional<std::int64_t> key) {
+    if (std::exchange(m_lit, key) == key) return;
     colourGraphs();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }

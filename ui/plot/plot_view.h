@@ -56,8 +56,8 @@ public:
     void setAxis(PlotAxis axis);
     void setLog(bool log);
     void fit();
-    void setCrosshair(std::optional<double> x);      // as if the mouse were there
-    void setLit(std::optional<std::int64_t> color);  // curves of this PlotSeries::color stand out, if there are any
+    void setCrosshair(std::optional<double> x);    // as if the mouse were there
+    void setLit(std::optional<std::int64_t> key);  // curves of this PlotSeries::key stand out, if there are any
     // Lines, those behind too, can be pointed at, clicked and double clicked: then the signals say their keys.
     void setPicking(bool picks) { m_picks = picks; }
     std::optional<std::int64_t> keyAt(QPointF pixel) const;  // of the line there, in the plot's own pixels

@@ -32,12 +32,13 @@ constexpr int kStallMilliseconds = 3000, kQueueNoticeMilliseconds = 15'000;
 
 }  // namespace
 
-QueuePage::QueuePage(HistoryService* history, QueueFeed* queue, Explain explain, QWidget* parent)
+QueuePage::QueuePage(HistoryService* history, TrialSelection* selection, QueueFeed* queue, Explain explain,
+                     QWidget* parent)
     : Page(parent),
       m_explain(std::move(explain)),
       m_history(*history),
       m_queue(*queue),
-      m_table(new QueueTable(&m_model)),
+      m_table(new QueueTable(&m_model, selection)),
       m_sweeps(new SweepList(m_explain)) {
     m_nothing = new EmptyView;
     m_nothing->setProperty("card", true);

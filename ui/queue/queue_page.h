@@ -26,6 +26,7 @@ namespace lockstep::ui {
 class EmptyView;
 class QueueTable;
 class SweepList;
+class TrialSelection;
 
 // What runs, waits and is held, in an order that a person changes by dragging; and the sweeps that make trials. While
 // it is visible, it looks twice a second whether the history changed. Whatever it changes has a command that can be
@@ -34,7 +35,9 @@ class QueuePage : public Page {
     Q_OBJECT
 public:
     // Service and feed outlive the page.
-    QueuePage(HistoryService* history, QueueFeed* queue, Explain explain, QWidget* parent = nullptr);
+    // All outlive the page.
+    QueuePage(HistoryService* history, TrialSelection* selection, QueueFeed* queue, Explain explain,
+              QWidget* parent = nullptr);
     ~QueuePage() override;
 
     static PageFace face();

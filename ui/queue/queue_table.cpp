@@ -17,11 +17,13 @@ constexpr std::array<int, QueueTableModel::ColumnCount> kWidths{84, 170, 60, 66,
 
 }  // namespace
 
-QueueTable::QueueTable(QueueTableModel* model, QWidget* parent) : QTableView(parent), m_model(*model) {
+QueueTable::QueueTable(QueueTableModel* model, const TrialSelection* selection, QWidget* parent)
+    : QTableView(parent), m_model(*model) {
     setObjectName("queueTable");
     setAccessibleName(tr("The queue"));
     setModel(model);
-    setItemDelegate(new QueueCellDelegate(this));
+    setItemDelegate(new QueueCellDelegate(selection, this));
+    connect(selection, &TrialSelection::pinnedChanged, viewport(), qOverload<>(&QWidget::update));
     setSelectionBehavior(SelectRows);
     setSelectionMode(ExtendedSelection);
     setEditTriggers(NoEditTriggers);

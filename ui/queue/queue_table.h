@@ -6,11 +6,14 @@
 
 namespace lockstep::ui {
 
+class TrialSelection;
+
 // The queue as a table whose rows are dragged; what is selected stays so while others come and go.
 class QueueTable : public QTableView {
     Q_OBJECT
 public:
-    explicit QueueTable(QueueTableModel* model, QWidget* parent = nullptr);
+    // Model and selection outlive it.
+    QueueTable(QueueTableModel* model, const TrialSelection* selection, QWidget* parent = nullptr);
 
     ChosenTrials chosen() const;
     void choose(std::int64_t trial);  // it alone, whatever keys are held

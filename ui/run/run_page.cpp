@@ -83,7 +83,7 @@ bool endedBadly(RunState state) { return state == RunState::Failed || state == R
 }  // namespace
 
 RunPage::RunPage(RunFeed* feed, Explain explain, QWidget* parent)
-    : QWidget(parent), m_feed(feed), m_explain(std::move(explain)) {
+    : QWidget(parent), m_feed(feed), m_look(feed->trial()), m_explain(std::move(explain)) {
     auto* body = new QWidget;
     auto* column = new QVBoxLayout(body);
     column->setContentsMargins(space::kPage, space::kLarge, space::kPage, space::kLarge);
@@ -253,6 +253,10 @@ void RunPage::updateTrouble() {
     m_failure->setText(failureText(m_feed->record(), m_feed->trial(), canResume, log, m_explain), canResume);
 }
 
+void RunPage::setLook(std::int64_t look) {
+    if (std::exchange(m_look, look) != look) updatePlots();
+}
+
 // All in the colour that the trial has everywhere; a plot's second curve is dashed.
 void RunPage::updatePlots() {
     const RunRecord& record = m_feed->record();
@@ -268,8 +272,7 @@ void RunPage::updatePlots() {
     }
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
     const auto series = [&](const QString& name, std::string_view curve, bool smoothed, bool second = false) {
-        const std::int64_t trial = m_feed->trial();
-        return PlotSeries{name, record.curve(curve), trial, seriesMarker(trial), perEpoch, smoothed, second};
+        return PlotSeries{name, record.curve(curve), m_look, seriesMarker(m_look), perEpoch, smoothed, second};
     };
     // The test samples that do not choose are looked at once: a point says less than the number in the text.
     const QString chooses = metrics.objective->split == Split::Validation ? tr("validation") : tr("test");

@@ -31,6 +31,7 @@ public:
     RunPage(RunFeed* feed, Explain explain, QWidget* parent = nullptr);
     RunFeed* feed() const { return m_feed; }
     QList<QAction*> commands() const;  // pause, stop…, as its buttons
+    void setLook(std::int64_t look);   // colour and marker of its curves: seriesColor(), seriesMarker()
 
 signals:
     void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process
@@ -59,6 +60,7 @@ private:
     void arrangeHeader();
 
     QPointer<RunFeed> m_feed;
+    std::int64_t m_look;
     const Explain m_explain;
     QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr,
            *m_trouble = nullptr;

@@ -9,6 +9,7 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
+#include "ui/history/trial_selection.h"
 #include "ui/plot/plot_marks.h"
 #include "ui/plot/run_text.h"
 #include "ui/run/run_page.h"
@@ -33,8 +34,8 @@ QIcon runsIcon() {
 
 }  // namespace
 
-RunsPage::RunsPage(OpenRuns* runs, Explain explain, QWidget* parent)
-    : Page(parent), m_runs(*runs), m_explain(std::move(explain)), m_tabs(new QTabWidget) {
+RunsPage::RunsPage(OpenRuns* runs, const TrialSelection* selection, Explain explain, QWidget* parent)
+    : Page(parent), m_runs(*runs), m_selection(*selection), m_explain(std::move(explain)), m_tabs(new QTabWidget) {
     m_tabs->setDocumentMode(true);
     m_tabs->setTabsClosable(true);
     m_tabs->setMovable(true);
@@ -47,6 +48,7 @@ RunsPage::RunsPage(OpenRuns* runs, Explain explain, QWidget* parent)
                   command("run.next", tr("Next run"), tr("Ctrl+PgDown"), &RunsPage::next),
                   command("run.previous", tr("Previous run"), tr("Ctrl+PgUp"), &RunsPage::previous)};
     connect(runs, &OpenRuns::opened, this, &RunsPage::addRun);
+    connect(selection, &TrialSelection::pinnedChanged, this, &RunsPage::markAll);
     connect(runs, &OpenRuns::closed, this, &RunsPage::removeRun);
     connect(m_tabs, &QTabWidget::tabCloseRequested, this,
             [this](int index) { m_runs.close(m_tabs->widget(index)->property("trial").toLongLong()); });
@@ -127,17 +129,23 @@ void RunsPage::updateTitle(RunFeed* feed) {
     m_tabs->setTabText(m_tabs->indexOf(found->second), tr("Trial %1 · %2").arg(feed->trial()).arg(state));
 }
 
-// A trial has its colour here, too.
+// A trial has its colour here, too, on the tab and in its plots.
 void RunsPage::markTab(std::int64_t trial) {
+    const std::int64_t look = m_selection.lookOf(trial);
+    m_pages.at(trial)->setLook(look);
     QPixmap mark(QSize(kSampleWidth, kMarkHeight) * devicePixelRatioF());
     mark.setDevicePixelRatio(devicePixelRatioF());
     mark.fill(Qt::transparent);
     QPainter painter(&mark);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintSample(painter, QRectF(0, 0, kSampleWidth, kMarkHeight), seriesMarker(trial),
-                seriesColor(trial, currentTheme()), false);
+    paintSample(painter, QRectF(0, 0, kSampleWidth, kMarkHeight), seriesMarker(look), seriesColor(look, currentTheme()),
+                false);
     painter.end();
     m_tabs->setTabIcon(m_tabs->indexOf(m_pages.at(trial)), mark);
+}
+
+void RunsPage::markAll() {
+    for (const auto& each : m_pages) markTab(each.first);
 }
 
 void RunsPage::closeFront() {
@@ -153,8 +161,7 @@ void RunsPage::step(int by) {
 
 void RunsPage::changeEvent(QEvent* event) {
     Page::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange) return;
-    for (const auto& [trial, page] : m_pages) markTab(trial);
+    if (event->type() == QEvent::PaletteChange) markAll();
 }
 
 void RunsPage::focusInEvent(QFocusEvent* event) { m_tabs->setFocus(event->reason()); }

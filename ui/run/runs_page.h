@@ -10,12 +10,13 @@ class QTabWidget;
 namespace lockstep::ui {
 
 class RunPage;
+class TrialSelection;
 
 // The open runs, each on a tab with its trial's colour. Keeps which they are, and finds those that run.
 class RunsPage : public Page {
     Q_OBJECT
 public:
-    RunsPage(OpenRuns* runs, Explain explain, QWidget* parent = nullptr);
+    RunsPage(OpenRuns* runs, const TrialSelection* selection, Explain explain, QWidget* parent = nullptr);
     ~RunsPage() override;
 
     void open(std::int64_t trial);                // its tab, and the page in front
@@ -43,6 +44,7 @@ private:
     void addRun(RunFeed* feed);
     void removeRun(std::int64_t trial);
     void markTab(std::int64_t trial);
+    void markAll();
     void updateTitle(RunFeed* feed);
     void step(int by);
     QAction* command(const QString& id, const QString& text, const QKeySequence& keys, void (RunsPage::*slot)());
@@ -51,6 +53,7 @@ private:
     void previous() { step(-1); }
 
     OpenRuns& m_runs;
+    const TrialSelection& m_selection;
     const Explain m_explain;
     QTabWidget* m_tabs;
     std::map<std::int64_t, RunPage*> m_pages;

@@ -49,7 +49,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
       m_history(m_places),
       m_queue(&m_history, engineProgram),
       m_train([this] { return std::make_unique<TrainPage>(m_engine, m_launcher, m_explain); }),
-      m_runsPage([this] { return std::make_unique<RunsPage>(m_runs, m_explain); }),
+      m_runsPage([this] { return std::make_unique<RunsPage>(m_runs, &m_selection, m_explain); }),
       m_trials([this] { return std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain); }),
       m_compare([this] { return makeCompare(); }),
       m_evaluate([this] { return makeEvaluate(); }),
@@ -92,7 +92,7 @@ std::unique_ptr<ComparePage> Studio::makeCompare() {
 }
 
 std::unique_ptr<QueuePage> Studio::makeQueue() {
-    auto page = std::make_unique<QueuePage>(&m_history, &m_queue, m_explain);
+    auto page = std::make_unique<QueuePage>(&m_history, &m_selection, &m_queue, m_explain);
     connect(page.get(), &QueuePage::openRequested, this, &Studio::openRun);
     connect(page.get(), &QueuePage::compareRequested, this, &Studio::compare);
     connect(page.get(), &QueuePage::reportRequested, this, &Studio::askForReport);

@@ -44,7 +44,9 @@ QStringList namesOf(const TrialCurves& curves) {
 
 }  // namespace
 
-ComparePane::ComparePane(Explain explain, QWidget* parent) : QWidget(parent), m_explain(std::move(explain)) {
+ComparePane::ComparePane(const TrialSelection* selection, Explain explain, QWidget* parent)
+    : QWidget(parent), m_selection(*selection), m_explain(std::move(explain)) {
+    connect(selection, &TrialSelection::pinnedChanged, this, &ComparePane::draw);
     auto* sides = new QSplitter(Qt::Horizontal);
     sides->addWidget(buildPlotSide());
     sides->addWidget(buildFactSide());
@@ -200,8 +202,10 @@ void ComparePane::draw() {
     const auto& metric = comparedMetric(m_curves.request.metric);
     std::vector<PlotSeries> series;
     for (const auto& compared : m_curves.compared) {
-        series.push_back({compared.name, compared.curve, compared.series, seriesMarker(compared.series),
-                          compared.stepsPerEpoch, metric.smoothed, compared.second, compared.band});
+        const std::int64_t look = m_selection.lookOf(compared.series);
+        series.push_back({compared.name, compared.curve, look, seriesMarker(look), compared.stepsPerEpoch,
+                          metric.smoothed, compared.second, compared.band});
+        series.back().key = compared.series;
     }
     const bool known = m_drawn.metric == m_curves.request.metric && m_drawn.trials == m_curves.request.trials;
     m_drawn = m_curves.request;

@@ -6,6 +6,7 @@
 
 #include "ui/history/history_service.h"
 #include "ui/history/spec_diff.h"
+#include "ui/history/trial_selection.h"
 #include "ui/style/explanation.h"
 
 class QCheckBox;
@@ -25,7 +26,7 @@ class ComparePane : public QWidget {
     Q_OBJECT
 
 public:
-    explicit ComparePane(Explain explain, QWidget* parent = nullptr);
+    ComparePane(const TrialSelection* selection, Explain explain, QWidget* parent = nullptr);
 
     // The selection changed, or what its rows say: keeps what is being typed unless the trial is another one.
     void setTrials(const std::vector<TrialRow>& rows);
@@ -57,6 +58,7 @@ private:
     void lightHovered();
     void showSpecs();
 
+    const TrialSelection& m_selection;
     Explain m_explain;
     std::vector<TrialRow> m_rows;
     TrialCurves m_curves;

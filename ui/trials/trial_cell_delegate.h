@@ -1,6 +1,8 @@
 #pragma once
 #include <QStyledItemDelegate>
 
+#include "ui/history/trial_selection.h"
+
 namespace lockstep::ui {
 
 constexpr int kFoldWidth = 26;  // what a sweep's triangle takes, from the left of the row
@@ -10,7 +12,9 @@ constexpr int kFoldWidth = 26;  // what a sweep's triangle takes, from the left 
 // its trials have a stripe at their left.
 class TrialCellDelegate : public QStyledItemDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    // The selection outlives the delegate.
+    TrialCellDelegate(const TrialSelection* selection, QObject* parent)
+        : QStyledItemDelegate(parent), m_selection(*selection) {}
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
@@ -22,6 +26,8 @@ protected:
 
 private:
     void paintSweep(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) const;
+
+    const TrialSelection& m_selection;
 };
 
 }  // namespace lockstep::ui

@@ -44,8 +44,8 @@ TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Place
       m_proxy(m_model),
       m_disk(m_places),
       m_empty(new EmptyView),
-      m_table(new TrialsTable),
-      m_pane(new ComparePane(m_explain)) {
+      m_table(new TrialsTable(selection)),
+      m_pane(new ComparePane(selection, m_explain)) {
     m_table->setModel(&m_proxy);
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_table);

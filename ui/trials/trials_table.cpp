@@ -36,9 +36,11 @@ protected:
 
 }  // namespace
 
-TrialsTable::TrialsTable(QWidget* parent) : QTableView(parent), m_columns(new QMenu(tr("Columns"), this)) {
+TrialsTable::TrialsTable(const TrialSelection* selection, QWidget* parent)
+    : QTableView(parent), m_columns(new QMenu(tr("Columns"), this)) {
     setAccessibleName(tr("Trials"));
-    setItemDelegate(new TrialCellDelegate(this));
+    setItemDelegate(new TrialCellDelegate(selection, this));
+    connect(selection, &TrialSelection::pinnedChanged, viewport(), qOverload<>(&QWidget::update));
     setSelectionBehavior(SelectRows);
     setSelectionMode(ExtendedSelection);
     setEditTriggers(NoEditTriggers);  // F2 is an action of the page

@@ -9,6 +9,8 @@ class QSettings;
 
 namespace lockstep::ui {
 
+class TrialSelection;
+
 // The table of trials: whole rows are selected, columns are moved, hidden (by the header's menu) and sized by the
 // person and remembered. Rows that stay selected stay so while others come and go. A sweep's row is folded by its
 // triangle, a double click, the space bar or Return, and by the arrows to left and right.
@@ -16,11 +18,11 @@ class TrialsTable : public QTableView {
     Q_OBJECT
 
 public:
-    explicit TrialsTable(QWidget* parent = nullptr);
-    void setModel(QAbstractItemModel* model) override;  // a TrialFilterProxy
-    void selectOnly(int row);                           // whatever keys are held: selectRow() toggles under Ctrl
-    void selectNear(int row);                           // the next one that can be selected, or the one before
-    void editCell();  // the current one or, where nothing can be typed, the row's title
+    explicit TrialsTable(const TrialSelection* selection, QWidget* parent = nullptr);  // which outlives it
+    void setModel(QAbstractItemModel* model) override;                                 // a TrialFilterProxy
+    void selectOnly(int row);  // whatever keys are held: selectRow() toggles under Ctrl
+    void selectNear(int row);  // the next one that can be selected, or the one before
+    void editCell();           // the current one or, where nothing can be typed, the row's title
     // Whether any trial belongs to a sweep: the column of cells comes with the first, and goes with the last.
     void setHasCells(bool has);
     std::vector<std::int64_t> sweepsInView() const;  // whose rows are on the screen

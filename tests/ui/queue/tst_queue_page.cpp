@@ -14,6 +14,7 @@
 
 #include "app/words.h"
 #include "tests/ui/queue/made_queue.h"
+#include "ui/history/trial_selection.h"
 #include "ui/queue/queue_page.h"
 #include "ui/queue/queue_table.h"
 #include "ui/queue/rung_picture.h"
@@ -46,7 +47,7 @@ public:
     void open() {
         history = std::make_unique<HistoryService>(places);
         feed = std::make_unique<QueueFeed>(history.get(), "/bin/true");
-        page = std::make_unique<QueuePage>(history.get(), feed.get(), inWords);
+        page = std::make_unique<QueuePage>(history.get(), &selection, feed.get(), inWords);
         page->resize(1200, 760);
         page->show();
         page->activateWindow();  // a bare X server has no window manager to do it
@@ -110,6 +111,7 @@ public:
     std::unique_ptr<MadeQueue> made;
     std::unique_ptr<HistoryService> history;
     std::unique_ptr<QueueFeed> feed;
+    TrialSelection selection;
     std::unique_ptr<QueuePage> page;
 };
 
@@ -303,7 +305,7 @@ private slots:
         bench.history->setWatching(true);
         QTRY_COMPARE(refused.size(), 1);
         bench.feed = std::make_unique<QueueFeed>(bench.history.get(), "/bin/true");
-        bench.page = std::make_unique<QueuePage>(bench.history.get(), bench.feed.get(), inWords);
+        bench.page = std::make_unique<QueuePage>(bench.history.get(), &bench.selection, bench.feed.get(), inWords);
         bench.page->show();
         QVERIFY(bench.says("The history cannot be read"));
     }

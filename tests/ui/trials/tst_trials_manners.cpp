@@ -189,8 +189,7 @@ private slots:
         QTRY_COMPARE(settings.columnCount(), desktop.rows());
         const auto all = desktop.plot().model().series();
         QVERIFY(all.size() > 3);
-        for (const auto& series : all)
-            QVERIFY(series.name.startsWith(QString("#%1 ").arg(series.color)) && !series.band);
+        for (const auto& series : all) QVERIFY(series.name.startsWith(QString("#%1 ").arg(series.key)) && !series.band);
         auto& bySeeds = *desktop.page->findChild<QCheckBox*>("bySeeds");
         bySeeds.setChecked(true);
         QTRY_VERIFY(desktop.plot().model().series().size() < all.size());
