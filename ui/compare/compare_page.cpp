@@ -10,6 +10,7 @@
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -70,6 +71,12 @@ void ComparePage::connectAll() {
     });
     connect(&m_selection, &TrialSelection::brushesChanged, this, &ComparePage::makeScene);
     connect(&m_selection, &TrialSelection::pinnedChanged, this, &ComparePage::enableActions);
+    connect(&m_selection, &TrialSelection::tooMany, this, [this] {
+        if (!isVisible()) return;
+        QToolTip::showText(QCursor::pos(),
+                           tr("%1 trials are pinned, and more nobody could tell apart. Unpin one first.")
+                               .arg(TrialSelection::kMostPlaces));
+    });
     connect(m_scope, &QComboBox::activated, this,
             [this](int index) { m_selection.setScope(m_scope->itemData(index).toLongLong()); });
     connect(m_targetField, &QLineEdit::editingFinished, this, &ComparePage::takeTarget);
@@ -209,9 +216,7 @@ QString ComparePage::wordsOf(const std::string& key, const AxisBrush& brush) con
     for (const auto& range : brush.ranges)
         parts << (range.low == range.high ? text(range.low) : text(range.low) + " … " + text(range.high));
     for (const auto& choice : brush.choices) parts << QString::fromStdString(choice);
-    if (brush.without.contains(Absence::NotSet)) parts << tr("not set");
-    if (brush.without.contains(Absence::Failed)) parts << tr("failed");
-    if (brush.without.contains(Absence::Diverged)) parts << tr("diverged");
+    for (const Absence absence : brush.without) parts << absenceText(absence);
     return name + ": " + parts.join(tr(" or "));
 }
 

@@ -106,8 +106,7 @@ void ComparePage::openChosen() {
 }
 
 void ComparePage::pinChosen() {
-    for (const auto trial : m_list->chosen())
-        if (m_selection.pinned().size() < TrialSelection::kMostPlaces) m_selection.pin(trial, true);
+    for (const auto trial : m_list->chosen()) m_selection.pin(trial, true);
 }
 
 void ComparePage::clearBrushes() { m_selection.clearBrushes(); }

@@ -4,6 +4,7 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -46,6 +47,10 @@ Absence absenceOf(const TrialRow& row) {
     return row.state == "failed" || row.state == "crashed" ? Absence::Failed : Absence::NotSet;
 }
 
+RunState stateOf(const TrialRow& row) { return runStateFrom(row.state).value_or(RunState::Crashed); }
+
+bool hasEnded(const TrialRow& row) { return isFinal(stateOf(row)); }
+
 void measureEnds(CompareAxis& axis) {
     bool isFirst = true;
     for (const double value : axis.values) {
@@ -82,7 +87,7 @@ public:
         }
         measureEnds(axis);
         const auto* range = m_dimension ? std::get_if<NumberRange>(&m_dimension->values) : nullptr;
-        axis.isLog = isOfNumbers && axis.low > 0 && (range ? range->isLog : isSpreadWide(axis));
+        axis.isLog = isOfNumbers && axis.low > 0 && (range ? range->isLog : isMultiplied(axis));
         return axis;
     }
 
@@ -108,8 +113,20 @@ private:
         return listed + others;
     }
 
-    // Where nobody has said: numbers over more than two decades are read by their logarithms.
-    static bool isSpreadWide(const CompareAxis& axis) { return axis.high / axis.low >= 100; }
+    // Where nobody has said: numbers over more than two decades, and those that were multiplied from one to the next
+    // (32, 64, 128; 1, 2, 5, 10), are read by their logarithms.
+    static bool isMultiplied(const CompareAxis& axis) {
+        if (axis.high / axis.low >= 100) return true;
+        std::set<double> values;
+        std::ranges::copy_if(axis.values, std::inserter(values, values.end()),
+                             [](double value) { return std::isfinite(value); });
+        if (values.size() < 3) return false;
+        double least = axis.high / axis.low, most = 0;
+        for (auto value = values.begin(), next = std::next(value); next != values.end(); ++value, ++next)
+            least = std::min(least, *next / *value), most = std::max(most, *next / *value);
+        constexpr double kFactor = 1.5, kAlike = 1.3;
+        return least >= kFactor && most <= kAlike * least;
+    }
 
     const std::vector<TrialRow>& m_rows;
     const SettingValues& m_values;
@@ -164,6 +181,8 @@ private:
             const bool isThere = number && std::isfinite(*number) && absenceOf(row) == Absence::NotSet;
             axis.values.push_back(isThere ? *number : kNone);
             axis.absences.push_back(isThere ? Absence::None : absenceOf(row));
+            if (axis.key == kTimeToTarget && axis.absences.back() == Absence::NotSet && hasEnded(row))
+                axis.absences.back() = Absence::NotReached;
             hasAny |= isThere;
         }
         if (!hasAny) return;
@@ -200,7 +219,7 @@ private:
 
     void addTrial(const TrialRow& row) {
         const std::size_t at = m_table.trials.size();
-        ComparedTrial trial{.trial = row.id, .state = runStateFrom(row.state).value_or(RunState::Crashed)};
+        ComparedTrial trial{.trial = row.id, .state = stateOf(row)};
         const QString title = oneLine(row.title);
         trial.name = title.isEmpty() ? QString("#%1").arg(row.id) : QString("#%1 %2").arg(row.id).arg(title);
         trial.words = wordsAt(at);
@@ -264,16 +283,6 @@ private:
     CompareTable m_table;
     std::map<QString, std::int64_t> m_groups;
 };
-
-QString absenceText(Absence absence) {
-    switch (absence) {
-        case Absence::None: break;
-        case Absence::NotSet: return CompareTableText::tr("not set");
-        case Absence::Failed: return CompareTableText::tr("failed");
-        case Absence::Diverged: return CompareTableText::tr("diverged");
-    }
-    return {};
-}
 
 }  // namespace
 

@@ -5,9 +5,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QSettings>
 #include <QSlider>
 #include <QToolButton>
 #include <QWidgetAction>
+#include <algorithm>
 #include <utility>
 
 #include "ui/history/compared_curves.h"
@@ -19,6 +21,29 @@ namespace {
 
 constexpr int kSmoothest = 99;  // hundredths of the weight
 
+// As they are kept.
+constexpr std::pair<const char*, std::optional<BandKind>> kBands[] = {{"deviation", BandKind::Deviation},
+                                                                      {"error", BandKind::StandardError},
+                                                                      {"extremes", BandKind::Extremes},
+                                                                      {"none", std::nullopt}};
+constexpr std::pair<const char*, PlotAxis> kAxes[] = {{"step", PlotAxis::Step},
+                                                      {"epoch", PlotAxis::Epoch},
+                                                      {"samples", PlotAxis::Samples},
+                                                      {"time", PlotAxis::Time},
+                                                      {"device-time", PlotAxis::DeviceTime}};
+
+template <class Kept>
+QString wordOf(const Kept& kept, const auto& value) {
+    return std::ranges::find(kept, value, [](const auto& each) { return each.second; })->first;
+}
+
+// What it was kept as; a word that means nothing changes nothing.
+template <class Kept>
+void readWord(const Kept& kept, const QVariant& word, auto& value) {
+    const auto found = std::ranges::find(kept, word.toString(), [](const auto& each) { return QString(each.first); });
+    if (found != std::end(kept)) value = found->second;
+}
+
 }  // namespace
 
 CurvesControls::CurvesControls(QWidget* parent)
@@ -28,7 +53,12 @@ CurvesControls::CurvesControls(QWidget* parent)
     row->setSpacing(space::kSmall);
     addQuantities();
     addAxes();
-    addMenu();
+    makeMenu();
+    m_more->setObjectName("curvesOptions");
+    m_more->setText(tr("Show"));
+    m_more->setAccessibleName(tr("What the curves show: bands, members, smoothing, logarithmic values"));
+    m_more->setToolTip(m_more->accessibleName());
+    m_more->setPopupMode(QToolButton::InstantPopup);
     row->addWidget(m_metric, 3);
     row->addWidget(m_axis, 2);
     row->addWidget(m_more);
@@ -75,12 +105,37 @@ void CurvesControls::addAxes() {
             [this] { choose(&CurveChoice::axis, static_cast<PlotAxis>(m_axis->currentData().toInt())); });
 }
 
-void CurvesControls::addMenu() {
-    m_more->setObjectName("curvesOptions");
-    m_more->setText(tr("Show"));
-    m_more->setAccessibleName(tr("What the curves show: bands, members, smoothing, logarithmic values"));
-    m_more->setToolTip(m_more->accessibleName());
-    m_more->setPopupMode(QToolButton::InstantPopup);
+void CurvesControls::save(QSettings& settings) const {
+    settings.setValue("compare/curves/metric", QString::fromStdString(m_choice.metric));
+    settings.setValue("compare/curves/second", QString::fromStdString(m_choice.second.value_or(std::string())));
+    settings.setValue("compare/curves/axis", wordOf(kAxes, m_choice.axis));
+    settings.setValue("compare/curves/band", wordOf(kBands, m_choice.band));
+    settings.setValue("compare/curves/members", m_choice.hasMembers);
+    settings.setValue("compare/curves/log", m_choice.isLog);
+    settings.setValue("compare/curves/smoothing", m_choice.smoothing);
+}
+
+void CurvesControls::restore(const QSettings& settings) {
+    CurveChoice kept;
+    const QString metric = settings.value("compare/curves/metric").toString(),
+                  second = settings.value("compare/curves/second").toString();
+    if (m_metric->findData(metric) >= 0) kept.metric = metric.toStdString();
+    if (!second.isEmpty() && m_metric->findData(second) >= 0) kept.second = second.toStdString();
+    readWord(kAxes, settings.value("compare/curves/axis"), kept.axis);
+    readWord(kBands, settings.value("compare/curves/band"), kept.band);
+    kept.hasMembers = settings.value("compare/curves/members", kept.hasMembers).toBool();
+    kept.isLog = settings.value("compare/curves/log", kept.isLog).toBool();
+    const double smoothing = settings.value("compare/curves/smoothing", kept.smoothing).toDouble();
+    if (smoothing >= 0 && smoothing <= kSmoothest / 100.0) kept.smoothing = smoothing;
+    if (std::exchange(m_choice, kept) == kept) return;
+    m_metric->setCurrentIndex(m_metric->findData(QString::fromStdString(kept.metric)));
+    m_axis->setCurrentIndex(m_axis->findData(static_cast<int>(kept.axis)));
+    delete m_more->menu();
+    makeMenu();
+    emit chosen();
+}
+
+void CurvesControls::makeMenu() {
     auto* menu = new QMenu(m_more);
     addBands(*menu);
     menu->addSeparator();

@@ -10,6 +10,7 @@ class QAction;
 class QComboBox;
 class QHBoxLayout;
 class QMenu;
+class QSettings;
 class QSlider;
 class QToolButton;
 
@@ -32,6 +33,9 @@ class CurvesControls : public QWidget {
 public:
     explicit CurvesControls(QWidget* parent = nullptr);
     const CurveChoice& choice() const { return m_choice; }
+    // For the next window; of what was kept, what is no choice is left out.
+    void save(QSettings& settings) const;
+    void restore(const QSettings& settings);
     void setObjective(const QString& name);  // what the first quantity is; empty: there is none
 
 signals:
@@ -40,7 +44,7 @@ signals:
 private:
     void addQuantities();
     void addAxes();
-    void addMenu();
+    void makeMenu();
     void addBands(QMenu& menu);
     void addSecond(QMenu& menu);
     void addSmoothing(QMenu& menu);

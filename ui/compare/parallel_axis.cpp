@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kAbsences = 4, kFewStops = 7;
+constexpr std::size_t kFewStops = 7;
 
 // Without what lies so far beyond the rest that it would have the axis for itself: beyond three times the distance of
 // the quartiles (Tukey, "Exploratory Data Analysis", 1977: the outer fences). Settings were chosen, and are all shown.
@@ -34,7 +34,7 @@ bool isOfShares(const CompareAxis& axis) { return axis.metric && axis.metric->un
 }  // namespace
 
 ParallelAxis::ParallelAxis(const CompareTable& table, std::size_t index, bool isFlipped)
-    : m_axis(&table.axes[index]), m_index(index), m_isFlipped(isFlipped), m_counts(kAbsences) {
+    : m_axis(&table.axes[index]), m_index(index), m_isFlipped(isFlipped), m_counts(std::size(kAbsences) + 1) {
     std::tie(m_low, m_high) = usefulRange(*m_axis);
     m_places.reserve(m_axis->values.size());
     for (std::size_t row = 0; row < m_axis->values.size(); ++row) {

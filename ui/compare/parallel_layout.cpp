@@ -14,7 +14,6 @@ constexpr double kAxisAir = 6;       // above heads and below feet
 constexpr double kLeastGap = 40;
 constexpr double kBrushWidth = 7, kBrushHeight = 4;  // of a brush, to either side of its axis and its ends
 constexpr double kAxisReach = 12;                    // of an axis
-constexpr Absence kAbsenceSlots[] = {Absence::NotSet, Absence::Failed, Absence::Diverged};
 
 double sideRoom(double width, double wanted) { return width < kNarrowPlot ? wanted / 2 : wanted; }
 
@@ -64,7 +63,7 @@ QRectF ParallelLayout::brush(std::size_t axis, const AxisPiece& seen) const {
 ParallelLayout layoutOf(const QRectF& area, const std::vector<ParallelAxis>& axes, const QFont& font) {
     const QFontMetricsF metrics(font);
     ParallelLayout layout{.area = area, .lineHeight = std::ceil(metrics.height()) + 2};
-    for (const Absence absence : kAbsenceSlots)
+    for (const Absence absence : kAbsences)
         if (std::ranges::any_of(axes, [&](const auto& axis) { return axis.count(absence) > 0; }))
             layout.slotRows.push_back(absence);
     const double left = std::round(area.left() + sideRoom(area.width(), kLeftRoom)),

@@ -140,16 +140,16 @@ private:
         Heights(const ParallelLayout& layout, double ratio)
             : m_foot(static_cast<float>((layout.y(0) - layout.lines().top()) * ratio)),
               m_height(static_cast<float>(layout.plot.height() * ratio)) {
-            for (int slot = 1; slot < 4; ++slot)
-                m_slots[slot] =
-                    static_cast<float>((layout.y(-static_cast<float>(slot)) - layout.lines().top()) * ratio);
+            for (const Absence absence : kAbsences)
+                m_slots[static_cast<std::size_t>(absence)] =
+                    static_cast<float>((layout.y(-static_cast<float>(absence)) - layout.lines().top()) * ratio);
         }
         float at(float place) const {
             return place >= 0 ? m_foot - place * m_height : m_slots[static_cast<int>(-place)];
         }
 
     private:
-        float m_foot, m_height, m_slots[4] = {};
+        float m_foot, m_height, m_slots[std::size(kAbsences) + 1] = {};
     };
 
     std::vector<ParallelRaster::Line> linesOf(std::size_t gap) const {

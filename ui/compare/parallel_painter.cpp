@@ -21,16 +21,6 @@ constexpr double kLeastWords = 18;                               // room below w
 constexpr double kPerTick = 52;
 constexpr int kMostCrosses = 5;
 
-QString slotName(Absence absence) {
-    switch (absence) {
-        case Absence::None: break;
-        case Absence::NotSet: return ParallelPainterText::tr("not set");
-        case Absence::Failed: return ParallelPainterText::tr("failed");
-        case Absence::Diverged: return ParallelPainterText::tr("diverged");
-    }
-    return {};
-}
-
 // Of what stands beside axes, where there is little room.
 QFont smaller(QFont font) {
     constexpr double kSmaller = 0.88;
@@ -119,7 +109,7 @@ void ParallelPainter::paintSlots(std::size_t at) const {
     for (const Absence absence : m_layout.slotRows) {
         const QPointF place(m_layout.x[at], m_layout.y(placeOfSlot(absence)));
         const double left = m_layout.area.left();
-        if (at == 0) paintWords(slotName(absence), {left, place.y()}, place.x() - left - kWordGap, false, color);
+        if (at == 0) paintWords(absenceText(absence), {left, place.y()}, place.x() - left - kWordGap, false, color);
         if (axis.count(absence) == 0) continue;
         m_painter.setPen(QPen(currentTheme().outline, 1));
         m_painter.setBrush(currentTheme().surface);

@@ -188,7 +188,7 @@ void ParallelView::mouseDoubleClickEvent(QMouseEvent* event) {
     if (!scene() || m_plot.axes.empty()) return;
     if (targetAt(m_plot.layout, m_plot.axes, event->position()).kind != ParallelTarget::Nothing)
         return mousePressEvent(event);  // two clicks, as on a slot
-    if (const auto row = rowAt(event->position())) emit openWanted(scene()->table->trials[*row].trial);
+    if (const auto row = rowAt(event->position())) openClicked(*row);
 }
 
 void ParallelView::contextMenuEvent(QContextMenuEvent* event) {

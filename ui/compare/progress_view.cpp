@@ -180,8 +180,7 @@ void ProgressView::mousePressEvent(QMouseEvent* event) {
 }
 
 void ProgressView::mouseDoubleClickEvent(QMouseEvent* event) {
-    if (const auto row = scene() ? rowAt(event->position()) : std::nullopt)
-        emit openWanted(scene()->table->trials[*row].trial);
+    if (const auto row = scene() ? rowAt(event->position()) : std::nullopt) openClicked(*row);
 }
 
 }  // namespace lockstep::ui

@@ -251,7 +251,7 @@ void RaceView::mousePressEvent(QMouseEvent* event) {
 }
 
 void RaceView::mouseDoubleClickEvent(QMouseEvent* event) {
-    if (const auto row = rowAt(event->position())) emit openWanted(scene()->table->trials[*row].trial);
+    if (const auto row = rowAt(event->position())) openClicked(*row);
 }
 
 void RaceView::resizeEvent(QResizeEvent* event) {

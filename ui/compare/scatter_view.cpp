@@ -263,8 +263,7 @@ void ScatterView::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void ScatterView::mouseDoubleClickEvent(QMouseEvent* event) {
-    if (const auto row = scene() ? rowAt(event->position()) : std::nullopt)
-        emit openWanted(scene()->table->trials[*row].trial);
+    if (const auto row = scene() ? rowAt(event->position()) : std::nullopt) openClicked(*row);
 }
 
 // Brushes snap to data: their ends are values that trials have.

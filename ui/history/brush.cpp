@@ -1,17 +1,21 @@
 #include "ui/history/brush.h"
 
+#include <QCoreApplication>
 #include <QJsonArray>
 
 namespace lockstep::ui {
 
 namespace {
 
-constexpr Absence kAbsences[] = {Absence::NotSet, Absence::Failed, Absence::Diverged};
+struct BrushText {
+    Q_DECLARE_TR_FUNCTIONS(BrushText)
+};
 
-QString textOf(Absence absence) {
+QString keyOf(Absence absence) {
     switch (absence) {
         case Absence::None: break;
         case Absence::NotSet: return "not-set";
+        case Absence::NotReached: return "not-reached";
         case Absence::Failed: return "failed";
         case Absence::Diverged: return "diverged";
     }
@@ -22,7 +26,7 @@ QJsonObject jsonOf(const AxisBrush& brush) {
     QJsonArray ranges, choices, without;
     for (const auto& range : brush.ranges) ranges.append(QJsonArray{range.low, range.high});
     for (const auto& choice : brush.choices) choices.append(QString::fromStdString(choice));
-    for (const Absence absence : brush.without) without.append(textOf(absence));
+    for (const Absence absence : brush.without) without.append(keyOf(absence));
     return {{"ranges", ranges}, {"choices", choices}, {"without", without}};
 }
 
@@ -36,11 +40,22 @@ AxisBrush brushFrom(const QJsonObject& json) {
     for (const auto& each : json["choices"].toArray()) brush.choices.insert(each.toString().toStdString());
     for (const auto& each : json["without"].toArray())
         for (const Absence absence : kAbsences)
-            if (each.toString() == textOf(absence)) brush.without.insert(absence);
+            if (each.toString() == keyOf(absence)) brush.without.insert(absence);
     return brush;
 }
 
 }  // namespace
+
+QString absenceText(Absence absence) {
+    switch (absence) {
+        case Absence::None: break;
+        case Absence::NotSet: return BrushText::tr("not set");
+        case Absence::NotReached: return BrushText::tr("> budget");
+        case Absence::Failed: return BrushText::tr("failed");
+        case Absence::Diverged: return BrushText::tr("diverged");
+    }
+    return {};
+}
 
 QJsonObject jsonOf(const Brushes& brushes) {
     QJsonObject json;

@@ -1,5 +1,6 @@
 #pragma once
 #include <QJsonObject>
+#include <QString>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -9,7 +10,15 @@
 namespace lockstep::ui {
 
 // Why a trial has no value of something that trials are compared by.
-enum class Absence : std::uint8_t { None, NotSet, Failed, Diverged };
+enum class Absence : std::uint8_t {
+    None,
+    NotSet,
+    NotReached,  // it ended before
+    Failed,
+    Diverged
+};
+inline constexpr Absence kAbsences[] = {Absence::NotSet, Absence::NotReached, Absence::Failed, Absence::Diverged};
+QString absenceText(Absence absence);  // as a person reads it
 
 // Which values of an axis a person wants to see. A trial passes where any part of it holds.
 struct AxisBrush {
