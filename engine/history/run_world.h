@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace lockstep {
@@ -15,6 +16,7 @@ struct RunWorld {
 struct TrialWorlds {
     std::int64_t batch = 0;  // of the trial
     std::vector<RunWorld> all = {};
+    std::string task = {};  // what the model learns, text(ModelTask); empty: nobody has said it
 
     double stepsPerEpoch() const;                     // 0: nobody has said it
     double samplesPerStep() const;                    // of training: exact where an epoch ends

@@ -28,7 +28,8 @@ std::unordered_map<std::int64_t, TrialWorlds> readWorlds(SQLite::Database& datab
         database,
         "SELECT t.id, t.batch, json_extract(e.json, '$.first_step'), json_array_length(e.json, '$.devices'),"
         " json_extract(e.json, '$.steps_per_epoch'), json_extract(e.json, '$.train_samples'),"
-        " json_extract(e.json, '$.bytes_per_device'), e.number IS NULL FROM json_each(?1) AS wanted"
+        " json_extract(e.json, '$.bytes_per_device'), e.number IS NULL,"
+        " coalesce(json_extract(e.json, '$.task'), '') FROM json_each(?1) AS wanted"
         " CROSS JOIN trial t ON t.id = wanted.value LEFT JOIN event e ON e.trial = t.id AND e.kind = 'run_started'"
         " ORDER BY t.id, e.attempt, e.number");
     query.bind(1, listOf(trials));
@@ -36,6 +37,7 @@ std::unordered_map<std::int64_t, TrialWorlds> readWorlds(SQLite::Database& datab
         TrialWorlds& worlds = found[query.getColumn(0).getInt64()];
         worlds.batch = query.getColumn(1).getInt64();
         if (query.getColumn(7).getInt() != 0) continue;
+        worlds.task = query.getColumn(8).getString();
         worlds.all.push_back({query.getColumn(2).getInt64(), query.getColumn(3).getInt64(),
                               query.getColumn(4).getInt64(), query.getColumn(5).getInt64(),
                               static_cast<std::uint64_t>(std::max<std::int64_t>(0, query.getColumn(6).getInt64()))});

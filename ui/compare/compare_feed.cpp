@@ -61,6 +61,10 @@ void CompareFeed::setMeasured(const std::string& key, std::map<std::int64_t, dou
     if (std::exchange(m_measured[key], values) != values) readAgain();
 }
 
+void CompareFeed::setTasks(std::map<std::int64_t, std::string> tasks) {
+    if (std::exchange(m_tasks, tasks) != tasks) readAgain();
+}
+
 std::vector<TrialRow> CompareFeed::rowsInScope() const {
     std::vector<TrialRow> rows;
     const auto sweep = m_selection.scope();
@@ -104,7 +108,7 @@ void CompareFeed::readSettings(std::optional<SweepResult> sweep) {
 void CompareFeed::make(DifferingSettings settings, std::optional<SweepResult> sweep) {
     if ((sweep ? sweep->group.id : 0) != m_selection.scope()) return read();  // another one is wanted meanwhile
     auto facts = std::make_shared<const CompareFacts>(
-        CompareFacts{rowsInScope(), std::move(settings), std::move(sweep), m_groups, m_measured});
+        CompareFacts{rowsInScope(), std::move(settings), std::move(sweep), m_groups, m_measured, m_tasks});
     QThreadPool::globalInstance()->start([facts, feed = QPointer(this)] {
         auto table = std::make_shared<const CompareTable>(compareTable(*facts));
         auto of = facts->sweep ? std::make_shared<const SweepResult>(*facts->sweep) : nullptr;

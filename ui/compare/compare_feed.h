@@ -25,6 +25,7 @@ public:
     void readAgain();                 // also where nothing has changed
     // Of trials as a whole, beside their rows: in the next table. kTimeToTarget, kMemory.
     void setMeasured(const std::string& key, std::map<std::int64_t, double> values);
+    void setTasks(std::map<std::int64_t, std::string> tasks);  // likewise
     const TrialGroups& groups() const { return m_groups; }
     bool hasRead() const { return m_hasRead; }
 
@@ -46,6 +47,7 @@ private:
     std::vector<TrialRow> m_rows;
     TrialGroups m_groups;
     std::map<std::string, std::map<std::int64_t, double>> m_measured;
+    std::map<std::int64_t, std::string> m_tasks;
     QTimer m_soon;
     bool m_follows = false, m_isStale = true, m_hasRead = false;
     bool m_isReading = false;  // an answer is on its way

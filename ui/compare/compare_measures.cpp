@@ -35,7 +35,9 @@ void CompareMeasures::take(const SharedScene& scene, const ProgressOfTrials& pro
     if (scene->table != m_scene->table || scene->target != m_scene->target) return;
     const CompareAxis* objective = objectiveOf(*scene);
     std::map<std::int64_t, double> seconds, bytes;
+    std::map<std::int64_t, std::string> tasks;
     for (const auto& [trial, each] : progress) {
+        tasks[trial] = each->worlds.task;
         if (each->worlds.bytesPerDevice() > 0) bytes[trial] = static_cast<double>(each->worlds.bytesPerDevice());
         if (!objective || !scene->target) continue;
         if (const auto* reached = firstReaching(each->evaluations, *scene->target, objective->better))
@@ -43,6 +45,7 @@ void CompareMeasures::take(const SharedScene& scene, const ProgressOfTrials& pro
     }
     m_feed.setMeasured(kTimeToTarget, std::move(seconds));
     m_feed.setMeasured(kMemory, std::move(bytes));
+    m_feed.setTasks(std::move(tasks));
 }
 
 }  // namespace lockstep::ui

@@ -191,6 +191,12 @@ private:
         m_table.axes.push_back(std::move(axis));
     }
 
+    bool hasMetric(const TrialRow& row, const Metric& metric) const {
+        if (metric.task.empty() || (m_facts.sweep && m_facts.sweep->objective == &metric)) return true;
+        const auto task = m_facts.tasks.find(row.id);
+        return task != m_facts.tasks.end() && task->second == metric.task;
+    }
+
     // The best of each metric of evaluations that rows keep.
     void addMetrics() {
         for (const Metric& metric : metrics()) {
@@ -200,7 +206,7 @@ private:
                          .name = metricText(metric.title),
                          .metric = &metric,
                          .better = metric.better},
-                        [&](const TrialRow& row) { return best(row, metric); });
+                        [&](const TrialRow& row) { return hasMetric(row, metric) ? best(row, metric) : std::nullopt; });
         }
     }
 

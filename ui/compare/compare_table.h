@@ -24,6 +24,7 @@ struct CompareFacts {
     std::optional<SweepResult> sweep = std::nullopt;  // that they belong to
     TrialGroups groups = {};
     std::map<std::string, std::map<std::int64_t, double>> measured = {};  // by key of kMeasures, then trial
+    std::map<std::int64_t, std::string> tasks = {};                       // by trial: text(ModelTask), as far as known
 };
 
 // Something that trials are compared by: a column of the table, an axis of a plot.

@@ -19,6 +19,10 @@ namespace {
 
 constexpr double kNamePart = 0.28;  // of the width
 
+QRectF wrapped(const QFontMetricsF& metrics, const QString& text, double width) {
+    return metrics.boundingRect(QRectF(0, 0, width, 10'000), Qt::TextWordWrap, text);
+}
+
 }  // namespace
 
 ImportanceView::ImportanceView(TrialSelection* selection, QWidget* parent)
@@ -138,66 +142,96 @@ QByteArray ImportanceView::csv() const {
 
 QRectF ImportanceView::canvas() const { return QRectF(rect()).adjusted(0, m_brushed->height() + space::kSmall, 0, 0); }
 
-double ImportanceView::rowHeight(const QRectF& area) const {
-    const double line = QFontMetricsF(font()).height();
-    const double room = area.height() - 2.5 * line;
-    return std::clamp(room / std::max<double>(1, static_cast<double>(m_found->axes.size())), line + 2, 2 * line);
+// Of the two columns of bars behind the names.
+ImportanceView::Columns ImportanceView::columnsIn(const QRectF& area) const {
+    const double names = area.width() * kNamePart, width = (area.width() - names) / 2 - space::kLarge;
+    const QFontMetricsF metrics(font());
+    double head = 0;
+    for (const QString& each : headings()) head = std::max(head, wrapped(metrics, each, width).height());
+    const double room = area.height() - head - 1.5 * metrics.height() - footHeight(area);
+    const auto count = std::max<double>(1, static_cast<double>(m_found->axes.size()));
+    return {.area = area,
+            .first = area.left() + names,
+            .second = area.left() + names + width + space::kLarge,
+            .width = width,
+            .top = area.top() + head + 0.3 * metrics.height(),
+            .high = std::clamp(room / count, metrics.height() + 2, 2 * metrics.height())};
 }
 
-// Two columns of bars behind the names: they answer two questions, and are not to be added.
-void ImportanceView::paintPicture(QPainter& painter, const QRectF& area) const {
-    if (!m_found) return;
-    const Theme& theme = currentTheme();
-    const QFontMetricsF metrics(font());
-    const double names = area.width() * kNamePart, width = (area.width() - names) / 2 - space::kLarge;
-    const double high = rowHeight(area), line = metrics.height();
-    painter.save();
-    painter.setFont(font());
-    const auto columnAt = [&](int column) { return area.left() + names + column * (width + space::kLarge); };
-    const auto write = [&](const QRectF& box, int how, const QColor& color, const QString& text) {
-        painter.setPen(color);
-        painter.drawText(box, how | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, box.width()));
-    };
-    write({columnAt(0), area.top(), width, line}, Qt::AlignLeft, theme.muted, tr("Explains the differences"));
-    write({columnAt(1), area.top(), width, line}, Qt::AlignLeft, theme.muted, tr("Decides on the best 10 %"));
-    const auto bar = [&](const QRectF& row, double share, double deviation, const QColor& color) {
-        const QRectF track = row.adjusted(0, high * 0.62, 0, -high * 0.12);
-        painter.fillRect(track, theme.grid);
-        painter.fillRect(QRectF(track.topLeft(), QSizeF(track.width() * std::clamp(share, 0.0, 1.0), track.height())),
-                         color);
-        if (deviation <= 0) return;
-        const double middle = track.center().y(),
-                     from = track.left() + track.width() * std::max(0.0, share - deviation);
-        const double to = track.left() + track.width() * std::min(1.0, share + deviation);
-        painter.setPen(QPen(theme.text, 1.5));
-        painter.drawLine(QPointF(from, middle), QPointF(to, middle));
-    };
-    const auto deciding = m_found->decides.shares();
-    double top = area.top() + 1.3 * line;
-    for (const auto i : order()) {
-        if (top + high > area.bottom()) break;
-        write({area.left(), top, names - space::kMedium, high}, Qt::AlignLeft, theme.text, settingName(i));
-        const QRectF first(columnAt(0), top, width, high), second(columnAt(1), top, width, high);
-        write(first.adjusted(0, 0, 0, -high * 0.38), Qt::AlignRight, theme.text, explainsText(i));
-        write(second.adjusted(0, 0, 0, -high * 0.38), Qt::AlignRight, theme.text, decidesText(i));
-        const auto& share = m_found->explains.shares[i];
-        const bool isSound = m_found->explains.verdict == ImportanceVerdict::Sound && share;
-        bar(first, isSound ? share->mean : 0, isSound ? share->deviation : 0, theme.accent);
-        bar(second, m_found->decides.verdict == ImportanceVerdict::Sound ? deciding[i] : 0, 0, theme.good);
-        top += high;
-    }
+std::array<QString, 2> ImportanceView::headings() {
+    return {tr("Explains the differences"), tr("Decides on the best 10 %")};
+}
+
+// How many trials it is of, and what keeps from saying more.
+QString ImportanceView::footWords() const {
     QStringList words;
-    if (m_found->atEpoch == 1) words << tr("With what %1 cells had come to after 1 epoch").arg(m_found->asked);
+    if (m_found->atEpoch == 1) words << tr("With what %1 cells had come to after 1 epoch.").arg(m_found->asked);
     if (m_found->atEpoch > 1)
-        words << tr("With what %1 cells had come to after %2 epochs").arg(m_found->asked).arg(m_found->atEpoch);
+        words << tr("With what %1 cells had come to after %2 epochs.").arg(m_found->asked).arg(m_found->atEpoch);
     if (m_found->explains.outOfBag && m_found->explains.verdict == ImportanceVerdict::Sound)
-        words << tr("R² out of bag %1").arg(*m_found->explains.outOfBag, 0, 'f', 2);
+        words << tr("R² out of bag %1.").arg(*m_found->explains.outOfBag, 0, 'f', 2);
     for (const auto& [verdict, tried] : {std::pair(m_found->explains.verdict, m_found->explains.tried),
                                          std::pair(m_found->decides.verdict, m_found->decides.tried)}) {
         const QString said = verdictText(verdict, tried);
         if (!said.isEmpty() && !words.contains(said)) words << said;
     }
-    write({area.left(), area.bottom() - line, area.width(), line}, Qt::AlignLeft, theme.muted, words.join(". "));
+    return words.join(' ');
+}
+
+double ImportanceView::footHeight(const QRectF& area) const {
+    return wrapped(QFontMetricsF(font()), footWords(), area.width()).height();
+}
+
+void ImportanceView::paintBar(QPainter& painter, const QRectF& row, const FanovaShare& share, const QColor& color) {
+    const QRectF track = row.adjusted(0, row.height() * 0.62, 0, -row.height() * 0.12);
+    const auto at = [&](double part) { return track.left() + track.width() * std::clamp(part, 0.0, 1.0); };
+    painter.fillRect(track, currentTheme().grid);
+    painter.fillRect(QRectF(track.topLeft(), QPointF(at(share.mean), track.bottom())), color);
+    if (share.deviation <= 0) return;
+    painter.setPen(QPen(currentTheme().text, 1.5));
+    painter.drawLine(QPointF(at(share.mean - share.deviation), track.center().y()),
+                     QPointF(at(share.mean + share.deviation), track.center().y()));
+}
+
+void ImportanceView::paintSetting(QPainter& painter, const Columns& columns, std::size_t i, double top) const {
+    const Theme& theme = currentTheme();
+    const QRectF first(columns.first, top, columns.width, columns.high),
+        second(columns.second, top, columns.width, columns.high);
+    const QRectF name(columns.area.left(), top, columns.first - columns.area.left() - space::kMedium, columns.high);
+    const double below = -0.38 * columns.high;  // where the bars are
+    painter.setPen(theme.text);
+    painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetricsF(font()).elidedText(settingName(i), Qt::ElideRight, name.width()));
+    painter.drawText(first.adjusted(0, 0, 0, below), Qt::AlignRight | Qt::AlignVCenter, explainsText(i));
+    painter.drawText(second.adjusted(0, 0, 0, below), Qt::AlignRight | Qt::AlignVCenter, decidesText(i));
+    const auto& share = m_found->explains.shares[i];
+    const bool explains = m_found->explains.verdict == ImportanceVerdict::Sound && share;
+    const bool decides = m_found->decides.verdict == ImportanceVerdict::Sound;
+    paintBar(painter, first, explains ? *share : FanovaShare{}, theme.accent);
+    paintBar(painter, second, {.mean = decides ? m_found->decides.shares()[i] : 0}, theme.good);
+}
+
+// They answer two questions, and are not to be added.
+void ImportanceView::paintPicture(QPainter& painter, const QRectF& area) const {
+    if (!m_found) return;
+    const Columns columns = columnsIn(area);
+    painter.save();
+    painter.setFont(font());
+    painter.setPen(currentTheme().muted);
+    const auto words = headings();
+    const double headEnd = columns.top - 0.3 * QFontMetricsF(font()).height();
+    for (const auto& [left, text] : {std::pair(columns.first, words[0]), std::pair(columns.second, words[1])})
+        painter.drawText(QRectF(left, area.top(), columns.width, headEnd - area.top()),
+                         Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap, text);
+    const double foot = area.bottom() - footHeight(area);
+    painter.drawText(QRectF(area.left(), foot, area.width(), area.bottom() - foot + 1),
+                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, footWords());
+    double top = columns.top;
+    for (const auto i : order()) {
+        if (top + columns.high > foot) break;
+        paintSetting(painter, columns, i, top);
+        top += columns.high;
+    }
     painter.restore();
 }
 
@@ -211,8 +245,8 @@ void ImportanceView::paintEvent(QPaintEvent*) {
 
 void ImportanceView::mouseMoveEvent(QMouseEvent* event) {
     if (!m_found) return;
-    const QRectF area = canvas();
-    const double row = (event->position().y() - area.top() - 1.3 * QFontMetricsF(font()).height()) / rowHeight(area);
+    const Columns columns = columnsIn(canvas());
+    const double row = (event->position().y() - columns.top) / columns.high;
     const auto rows = order();
     if (row < 0 || row >= static_cast<double>(rows.size())) return setToolTip({});
     const auto i = rows[static_cast<std::size_t>(row)];

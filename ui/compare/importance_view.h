@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <memory>
 
 #include "ui/compare/compare_view.h"
@@ -42,7 +43,18 @@ private:
     QString explainsText(std::size_t i) const;
     QString decidesText(std::size_t i) const;
     QString verdictText(ImportanceVerdict verdict, std::size_t tried) const;
-    double rowHeight(const QRectF& area) const;
+    // Where names, and the bars of either question, stand.
+    struct Columns {
+        QRectF area;
+        double first = 0, second = 0, width = 0;  // left edges of the bars
+        double top = 0, high = 0;                 // of the first setting; of each
+    };
+    static std::array<QString, 2> headings();
+    Columns columnsIn(const QRectF& area) const;
+    QString footWords() const;
+    double footHeight(const QRectF& area) const;
+    void paintSetting(QPainter& painter, const Columns& columns, std::size_t i, double top) const;
+    static void paintBar(QPainter& painter, const QRectF& row, const FanovaShare& share, const QColor& color);
 
     QCheckBox* m_brushed;
     std::shared_ptr<const SettingImportance> m_found;  // null: being computed

@@ -35,11 +35,13 @@ LineInk inkOf(const ParallelPlot& plot, std::size_t count) {
         color.setAlphaF(static_cast<float>(stronger));
         ramp.push_back(color.rgba());
     }
-    QColor without = plot.scene->table->objective ? theme.bad : theme.accent;
-    without.setAlphaF(static_cast<float>(plot.scene->table->objective ? alpha * 0.6 : alpha));
+    const bool hasObjective = plot.scene->table->objective.has_value();
+    QColor failed = theme.bad, without = hasObjective ? theme.muted : theme.accent;
+    for (QColor* each : {&failed, &without}) each->setAlphaF(static_cast<float>(hasObjective ? alpha * 0.6 : alpha));
     for (std::size_t row = 0; row < ink.colors.size(); ++row) {
         const float good = plot.goodness[row];
-        ink.colors[row] = good < 0 ? without.rgba() : ramp[static_cast<std::size_t>(std::lround(255 * good))];
+        const QColor& blank = hasObjective && plot.scene->table->trials[row].hasFailed() ? failed : without;
+        ink.colors[row] = good < 0 ? blank.rgba() : ramp[static_cast<std::size_t>(std::lround(255 * good))];
     }
     return ink;
 }

@@ -90,7 +90,7 @@ void ParallelPainter::paintTitle(std::size_t at) const {
     const ParallelAxis& axis = m_plot.axes[at];
     const QString arrow = axis.isFlipped() ? QStringLiteral(" ↓") : QStringLiteral(" ↑");
     const double arrowWidth = m_metrics.horizontalAdvance(arrow);
-    const QString name = m_metrics.elidedText(axis.axis().name, Qt::ElideMiddle, room.width() - arrowWidth);
+    const QString name = m_metrics.elidedText(axis.axis().name, Qt::ElideRight, room.width() - arrowWidth);
     const double nameWidth = m_metrics.horizontalAdvance(name), width = nameWidth + arrowWidth;
     const double left =
         std::clamp(m_layout.x[at] - width / 2, room.left(), std::max(room.right() - width, room.left()));

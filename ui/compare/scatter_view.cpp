@@ -79,6 +79,13 @@ void ScatterView::resizeEvent(QResizeEvent* event) {
     m_picture = {};
 }
 
+// Another theme, another font.
+void ScatterView::changeEvent(QEvent* event) {
+    CompareView::changeEvent(event);
+    m_picture = {};
+    update();
+}
+
 std::optional<ScatterView::Axes> ScatterView::axes() const {
     if (!scene() || !m_shownX || !m_shownY) return std::nullopt;
     const auto& axes = scene()->table->axes;

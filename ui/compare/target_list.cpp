@@ -75,6 +75,7 @@ QString targetText(const RankedTarget& ranked, PlotAxis axis) {
     const QString some = summary.reached > 0 && summary.reached < ranked.seeds ? share : QString();
     if (summary.median) return TargetListText::tr("after %1").arg(PlotView::axisText(axis, *summary.median)) + some;
     if (summary.unreached == 0) return TargetListText::tr("not yet");
+    if (summary.budget <= 0) return TargetListText::tr("not evaluated");
     return TargetListText::tr("> budget (%1)").arg(PlotView::axisText(axis, summary.budget)) + some;
 }
 

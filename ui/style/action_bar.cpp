@@ -1,8 +1,11 @@
 #include "ui/style/action_bar.h"
 
 #include <QCoreApplication>
+#include <QEvent>
 #include <QToolBar>
 #include <QToolButton>
+
+#include "ui/style/line_icon.h"
 
 namespace lockstep::ui {
 
@@ -25,6 +28,32 @@ constexpr const char* kBarStyle = R"(
     QToolButton#qt_toolbar_ext_button { border: none; padding: 0px; }
 )";
 
+// The button for the buttons that do not fit, as well to be seen as they are, also in another theme.
+class RestDresser : public QObject {
+public:
+    explicit RestDresser(QToolButton* button) : QObject(button), m_button(*button) {
+        button->installEventFilter(this);
+        dress();
+    }
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() == QEvent::PaletteChange) dress();
+        return QObject::eventFilter(watched, event);
+    }
+
+private:
+    void dress() {
+        QPainterPath chevrons;
+        for (const int left : {5, 13}) {
+            chevrons.moveTo(left, 5);
+            chevrons.lineTo(left + 6, 12);
+            chevrons.lineTo(left, 19);
+        }
+        m_button.setIcon(lineIcon(chevrons));
+    }
+
+    QToolButton& m_button;
+};
+
 }  // namespace
 
 void dressActionBar(QToolBar& bar) {
@@ -34,6 +63,7 @@ void dressActionBar(QToolBar& bar) {
     if (!rest) return;
     rest->setAccessibleName(ActionBar::tr("Buttons that do not fit"));
     rest->setToolTip(rest->accessibleName());
+    new RestDresser(rest);  // which is its child
 }
 
 }  // namespace lockstep::ui

@@ -14,7 +14,9 @@
 #include "shell_support.h"
 #include "tests/bench/made_sweep.h"
 #include "tests/ui/queue/made_queue.h"
+#include "ui/compare/compare_card.h"
 #include "ui/compare/compare_page.h"
+#include "ui/compare/compare_view.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/plot/plot_view.h"
@@ -289,6 +291,33 @@ void compare(Photographer& camera) {
     camera.shoot(*window, "compare-small");
 }
 
+// Each view of it by itself, large and small, with a target and pinned trials.
+void compareViews(Photographer& camera) {
+    Home home;
+    test::makeSweep(home.places.history(), {.trials = 60});
+    const auto window = home.open(inWords);
+    page(*window, kCompare);
+    window->findChild<ComparePage*>()->showSweep(1);
+    auto& view = *window->findChild<ParallelView*>();
+    until([&] { return view.scene() && !view.scene()->importance.empty(); });
+    for (const std::size_t rank : {0, 1, 5})
+        view.selection().pin(view.scene()->table->trials[view.scene()->ranking[rank]].trial, true);
+    auto* target = window->findChild<QLineEdit*>("compareTarget");
+    target->setText("85 %");
+    emit target->editingFinished();
+    for (const QSize& size : {QSize(1280, 800), QSize(1024, 640)}) {
+        window->resize(size);
+        for (auto* card : window->findChildren<CompareCard*>()) {
+            if (!card->view().isOffered()) continue;
+            auto* enlarge = card->findChild<QToolButton*>(card->view().fileName() + "Enlarge");
+            enlarge->click();
+            QTest::qWait(600);
+            camera.shoot(*window, QString("compare-%1-%2").arg(card->view().fileName()).arg(size.width()));
+            enlarge->click();
+        }
+    }
+}
+
 // A form that asks for a sweep.
 void sweep(Photographer& camera) {
     Home home;
@@ -380,7 +409,8 @@ void find(Photographer& camera) {
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
     if (argc < 2)
-        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep compare find]") < 0
+        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep compare views find]") <
+                       0
                    ? 1
                    : 2;
     applyTheme(application, ThemeChoice::Light);
@@ -396,6 +426,7 @@ int main(int argc, char** argv) {
     if (wanted("queue")) queue(camera);
     if (wanted("sweep")) sweep(camera);
     if (wanted("compare")) compare(camera);
+    if (wanted("views")) compareViews(camera);
     if (wanted("find")) find(camera);
     return camera.isComplete() ? 0 : 1;
 }
