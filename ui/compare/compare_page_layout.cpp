@@ -173,7 +173,10 @@ void ComparePage::arrangeCards() {
     if (m_columns == columns && m_arranged == shown) return;
     m_columns = columns;
     m_arranged = shown;
-    for (CompareCard* card : m_cards) card->setVisible(std::ranges::find(shown, card) != shown.end());
+    for (CompareCard* card : m_cards) {
+        card->setMinimumHeight(m_enlarged ? 0 : card->sizeHint().height());  // the page scrolls; nothing is squeezed
+        card->setVisible(std::ranges::find(shown, card) != shown.end());
+    }
     while (QLayoutItem* item = m_grid->takeAt(0)) delete item;
     int row = 0, column = 0;
     for (CompareCard* card : shown) {

@@ -337,7 +337,7 @@ bool CompareTable::isBetter(std::size_t row, std::size_t than) const {
 std::vector<std::size_t> CompareTable::ranking() const {
     std::vector<std::size_t> order(trials.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto group = [&](std::size_t row) { return trials[row].isCutShort ? 2 : trials[row].hasFailed() ? 1 : 0; };
+    const auto group = [&](std::size_t row) { return trials[row].hasFailed() ? 2 : trials[row].isCutShort ? 1 : 0; };
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
         return group(a) != group(b) ? group(a) < group(b) : isBetter(a, b);
     });

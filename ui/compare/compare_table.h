@@ -73,8 +73,8 @@ struct CompareTable {
     std::optional<std::size_t> axisOf(const std::string& key) const;
     // Whether `row` is better by the objective; without a value comes last, equal ones in the order of their numbers.
     bool isBetter(std::size_t row, std::size_t than) const;
-    std::vector<std::size_t> ranking()
-        const;  // all rows, the best first; behind them failed ones, then those cut short
+    // All rows, the best first; behind them those cut short, then failed ones.
+    std::vector<std::size_t> ranking() const;
     std::vector<bool> passing(const Brushes& brushes) const;  // by row; brushes of no axis let all pass
 };
 

@@ -17,7 +17,7 @@ inline constexpr std::array kRaceClocks{PlotAxis::Step, PlotAxis::Epoch, PlotAxi
                                         PlotAxis::DeviceTime};
 
 // What became of a trial: one that has failed, or was stopped, is out of the race from its last evaluation on.
-enum class RunnerFate { Ran, Failed, Stopped };
+enum class RunnerFate { Ran, Stopped, Failed };  // in the order of the end
 struct Runner {
     std::int64_t trial = 0;
     RunnerFate fate = RunnerFate::Ran;

@@ -268,7 +268,7 @@ void PlotView::applyTickers() {
         m_plot->xAxis->setTicker(
             QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(&runCount), &isWholeTick));
     } else {
-        const auto plain = [](double x) { return x == std::floor(x) ? runCount(x) : runNumber(x, 4); };
+        const auto plain = [](double x) { return x == std::floor(x) ? runCount(x) : QString::number(x, 'g', 4); };
         m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(plain)));
     }
 }
