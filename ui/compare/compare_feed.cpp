@@ -20,7 +20,8 @@ CompareFeed::CompareFeed(HistoryService* history, TrialSelection* selection, QOb
     : QObject(parent), m_history(*history), m_selection(*selection) {
     m_soon.setSingleShot(true);
     if (history->groups()) m_groups = *history->groups();
-    if (history->rows()) m_rows = *history->rows(), m_hasRead = true;
+    if (history->rows()) m_rows = *history->rows();
+    m_hasRead = history->rows() || history->isAbsent();
     connect(&m_soon, &QTimer::timeout, this, &CompareFeed::read);
     connect(history, &HistoryService::rowsRead, this, [this](const std::vector<TrialRow>& rows) {
         m_rows = rows;
@@ -76,6 +77,8 @@ std::vector<TrialRow> CompareFeed::rowsInScope() const {
         const auto place = m_groups.places.find(row.id);
         return place != m_groups.places.end() && place->second.group == sweep;
     });
+    // Those put away are left out, unless the whole sweep is.
+    if (!std::ranges::all_of(rows, &TrialRow::archived)) std::erase_if(rows, &TrialRow::archived);
     return rows;
 }
 
@@ -95,6 +98,7 @@ void CompareFeed::read() {
 void CompareFeed::readSettings(std::optional<SweepResult> sweep) {
     std::vector<std::int64_t> trials;
     for (const TrialRow& row : rowsInScope()) trials.push_back(row.id);
+    if (trials.empty()) return make({}, std::move(sweep));  // also where there is no history to be asked
     std::vector<std::string> varied;
     if (sweep)
         for (const Dimension& each : sweep->spec.vary) varied.push_back(each.path);

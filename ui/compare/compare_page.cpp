@@ -6,6 +6,8 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalBlocker>
 #include <QSplitter>
@@ -27,6 +29,8 @@
 namespace lockstep::ui {
 
 namespace {
+
+constexpr int kToldMilliseconds = 12'000;
 
 void clearLine(QHBoxLayout& line) {
     while (QLayoutItem* item = line.takeAt(0)) {
@@ -68,7 +72,12 @@ void ComparePage::connectAll() {
     connect(&m_selection, &TrialSelection::scopeChanged, this, [this] {
         m_isScopeChosen = true;
         fillScopes();
+        const auto target = m_targets.find(m_selection.scope());
+        m_targetField->setText(target == m_targets.end() ? QString() : target->second);
+        takeTarget();
     });
+    m_told.setSingleShot(true);
+    connect(&m_told, &QTimer::timeout, m_problem, &QWidget::hide);
     connect(&m_selection, &TrialSelection::brushesChanged, this, &ComparePage::makeScene);
     connect(&m_selection, &TrialSelection::pinnedChanged, this, &ComparePage::enableActions);
     connect(&m_selection, &TrialSelection::tooMany, this, [this] {
@@ -125,7 +134,7 @@ void ComparePage::takeTable(const std::shared_ptr<const CompareTable>& table,
     const bool wasEmpty = emptyState().has_value();
     m_table = table;
     m_sweep = sweep;
-    m_problem->hide();
+    if (!m_told.isActive()) m_problem->hide();
     if (wasEmpty != emptyState().has_value()) emit emptyStateChanged();
     makeScene();
 }
@@ -161,6 +170,7 @@ ComparePage::Outcome ComparePage::outcomeOf(const ComparedTrial& trial) {
 // A share may be written in percent; what is no number is no target.
 void ComparePage::takeTarget() {
     QString text = m_targetField->text().trimmed();
+    m_targets[m_selection.scope()] = text;
     const bool isPercent = text.endsWith('%');
     if (isPercent) text.chop(1);
     bool isNumber = false;
@@ -174,7 +184,9 @@ void ComparePage::takeTarget() {
 
 void ComparePage::showWords() {
     const auto shown = m_scene->passing(), all = m_scene->passes.size();
-    m_count->setText(shown == all ? tr("%1 trials").arg(all) : tr("%1 of %2 trials").arg(shown).arg(all));
+    m_count->setText(shown < all ? tr("%1 of %2 trials").arg(shown).arg(all)
+                     : all == 1  ? tr("1 trial")
+                                 : tr("%1 trials").arg(all));
     std::vector<int> counts(Outcomes);
     for (const ComparedTrial& trial : m_table->trials) ++counts[outcomeOf(trial)];
     for (std::size_t i = 0; i < m_toggles.size(); ++i) {
@@ -247,9 +259,19 @@ QToolButton* ComparePage::addChip(const std::string& key) {
 }
 
 void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
+    if (isEnlarged && !m_enlarged) m_scrolledTo = m_scroll->verticalScrollBar()->value();
     m_enlarged = isEnlarged ? card : nullptr;
     for (CompareCard* each : m_cards) each->setEnlarged(each == m_enlarged);
     arrangeCards();
+    if (m_enlarged) return;
+    // Once the cards stand again.
+    QTimer::singleShot(0, this, [this] { m_scroll->verticalScrollBar()->setValue(m_scrolledTo); });
+}
+
+void ComparePage::tell(const QString& words) {
+    m_problem->setText(words);
+    m_problem->show();
+    m_told.start(kToldMilliseconds);
 }
 
 void ComparePage::showSweep(std::int64_t sweep) {
@@ -268,7 +290,11 @@ std::optional<EmptyState> ComparePage::emptyState() const {
 void ComparePage::save(QSettings& settings) const {
     m_selection.save(settings);
     settings.setValue("compare/splitter", m_splitter->saveState());
-    settings.setValue("compare/target", m_targetField->text());
+    QVariantMap targets;
+    for (const auto& [scope, text] : m_targets)
+        if (!text.isEmpty() && scope != m_selection.scope()) targets.insert(QString::number(scope), text);
+    targets.insert(QString::number(m_selection.scope()), m_targetField->text());
+    settings.setValue("compare/targets", targets);
     for (const CompareCard* card : m_cards) card->view().save(settings);
 }
 
@@ -276,7 +302,11 @@ void ComparePage::restore(const QSettings& settings) {
     m_isScopeChosen = settings.contains("selection/scope");
     m_selection.restore(settings);
     m_splitter->restoreState(settings.value("compare/splitter").toByteArray());
-    m_targetField->setText(settings.value("compare/target").toString());
+    const QVariantMap targets = settings.value("compare/targets").toMap();
+    for (auto each = targets.begin(); each != targets.end(); ++each)
+        m_targets[each.key().toLongLong()] = each.value().toString();
+    const auto target = m_targets.find(m_selection.scope());
+    m_targetField->setText(target == m_targets.end() ? QString() : target->second);
     for (CompareCard* card : m_cards) card->view().restore(settings);
     takeTarget();
 }

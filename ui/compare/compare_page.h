@@ -1,6 +1,7 @@
 #pragma once
 #include <QTimer>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -79,6 +80,7 @@ private:
     QToolButton* addChip(const std::string& key);
     QString wordsOf(const std::string& axis, const AxisBrush& brush) const;
     void enlarge(CompareCard* card, bool isEnlarged);
+    void tell(const QString& words);  // for a while
 
     // compare_page_layout.cpp: where it stands
     QWidget* buildHead();
@@ -130,6 +132,9 @@ private:
     std::vector<double> m_importance;               // by its axes
     std::set<Outcome> m_hidden;
     std::optional<double> m_target;
+    std::map<std::int64_t, QString> m_targets;  // as they were typed, by scope
+    QTimer m_told;
+    int m_scrolledTo = 0;          // before a card was enlarged
     bool m_isScopeChosen = false;  // by a person, now or in an earlier window
     Actions m_actions{};
 

@@ -105,9 +105,12 @@ void ComparePage::archiveRest() {
     std::vector<std::int64_t> rest;
     for (std::size_t row = 0; row < m_scene->passes.size(); ++row)
         if (!m_scene->passes[row]) rest.push_back(m_table->trials[row].trial);
-    if (!rest.empty())
-        m_selection.steps().push(new ArchiveStep(m_history, std::move(rest),
-                                                 rest.size() == 1 ? tr("archive a trial") : tr("archive trials")));
+    if (rest.empty()) return;
+    const bool isOne = rest.size() == 1;
+    tell(isOne ? tr("A trial is put away: Trials shows it under Archive, and Undo brings it back.")
+               : tr("%1 trials are put away: Trials shows them under Archive, and Undo brings them back.")
+                     .arg(rest.size()));
+    m_selection.push(new ArchiveStep(m_history, std::move(rest), isOne ? tr("archive a trial") : tr("archive trials")));
 }
 
 }  // namespace lockstep::ui

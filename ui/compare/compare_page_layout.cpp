@@ -131,6 +131,8 @@ void ComparePage::buildToggles(QHBoxLayout& line) {
 
 QWidget* ComparePage::buildBody() {
     m_list = new CompareList(&m_selection);
+    m_list->setContextMenuPolicy(Qt::ActionsContextMenu);
+    m_list->addActions(commands());
     auto* cards = new QWidget;
     m_grid = new QGridLayout(cards);
     m_grid->setContentsMargins(0, 0, 0, 0);

@@ -261,6 +261,10 @@ private:
             return;
         }
         std::size_t most = 0;
+        if (const auto ofTask = objectiveOfTask()) {
+            m_table.objective = ofTask;
+            return;
+        }
         for (std::size_t i = 0; i < m_table.axes.size(); ++i) {
             if (!m_table.axes[i].metric) continue;
             const auto count = static_cast<std::size_t>(std::ranges::count(m_table.axes[i].absences, Absence::None));
@@ -271,17 +275,58 @@ private:
         sayWhatIsShared(most);
     }
 
-    void sayWhatIsShared(std::size_t most) {
-        std::size_t evaluated = 0;
+    std::set<std::string> tasks() const {
+        std::set<std::string> tasks;
+        for (const auto& [trial, task] : m_facts.tasks)
+            if (!task.empty() && m_table.rows.contains(trial)) tasks.insert(task);
+        return tasks;
+    }
+
+    // What the only task of these trials is judged by, where all that have a value of anything have one of it.
+    std::optional<std::size_t> objectiveOfTask() const {
+        const auto all = tasks();
+        for (const Split split : {Split::Validation, Split::Test}) {
+            if (all.size() != 1) break;
+            const Metric& metric = *metricsFor(*all.begin(), split).objective;
+            const auto axis = m_table.axisOf("metric." + std::string(metric.key));
+            if (axis && valued(*axis) == evaluated()) return axis;
+        }
+        return std::nullopt;
+    }
+
+    std::size_t valued(std::size_t axis) const {
+        return static_cast<std::size_t>(std::ranges::count(m_table.axes[axis].absences, Absence::None));
+    }
+
+    // How many trials have a value of any metric.
+    std::size_t evaluated() const {
+        std::size_t count = 0;
         for (std::size_t row = 0; row < m_rows.size(); ++row)
-            evaluated += std::ranges::any_of(m_table.axes, [&](const CompareAxis& axis) {
+            count += std::ranges::any_of(m_table.axes, [&](const CompareAxis& axis) {
                 return axis.metric && axis.absences[row] == Absence::None;
             });
-        if (most == evaluated) return;
+        return count;
+    }
+
+    void sayWhatIsShared(std::size_t most) {
+        const std::size_t all = evaluated();
+        if (tasks().size() > 1) {
+            QStringList shared;
+            for (std::size_t axis = 0; axis < m_table.axes.size(); ++axis)
+                if (m_table.axes[axis].metric && valued(axis) == all) shared << m_table.axes[axis].name;
+            m_table.shared = shared.isEmpty()
+                                 ? CompareTableText::tr("These trials learn different things and share no metric.")
+                                 : CompareTableText::tr(
+                                       "These trials learn different things. They share %1, "
+                                       "which does not mean the same for each.")
+                                       .arg(shared.join(", "));
+            return;
+        }
+        if (most == all) return;
         m_table.shared = CompareTableText::tr("These trials share no metric: %1 is known of %2 of %3.")
                              .arg(m_table.axes[*m_table.objective].name)
                              .arg(most)
-                             .arg(evaluated);
+                             .arg(all);
     }
 
     const CompareFacts& m_facts;

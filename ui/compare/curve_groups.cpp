@@ -26,7 +26,9 @@ public:
         std::erase_if(m_groups, [](const CurveGroup& group) { return group.rows.empty(); });
         for (CurveGroup& group : m_groups) complete(group);
         std::ranges::stable_sort(m_groups, [this](const auto& a, const auto& b) { return isBefore(a, b); });
-        for (int rank = 0; rank < kBestGroups && rank < std::ssize(m_groups); ++rank)
+        const bool isAnyPinned =
+            std::ranges::any_of(m_groups, [](const CurveGroup& each) { return each.place.has_value(); });
+        for (int rank = 0; !isAnyPinned && rank < kBestGroups && rank < std::ssize(m_groups); ++rank)
             m_groups[static_cast<std::size_t>(rank)].rank = rank;
         return std::move(m_groups);
     }
@@ -36,7 +38,7 @@ private:
     void gather() {
         std::map<std::int64_t, std::size_t> known;
         for (const std::size_t row : m_scene.ranking) {
-            if (!m_scene.passes[row]) continue;
+            if (!m_scene.passes[row] && !m_selection.placeOf(m_table.trials[row].trial)) continue;
             const auto [at, isNew] = known.emplace(m_table.trials[row].group, m_groups.size());
             if (isNew) m_groups.push_back({.group = at->first, .lead = row});
         }
@@ -49,9 +51,12 @@ private:
     void complete(CurveGroup& group) const {
         group.objective = meanOf(group);
         group.isCutShort = isCutShort(group);
-        for (const std::size_t row : group.rows) {
-            const auto place = m_selection.placeOf(m_table.trials[row].trial);
-            if (place && (!group.place || *place < *group.place)) group.place = place;
+        for (const std::size_t row : group.rows)
+            if (const auto place = m_selection.placeOf(m_table.trials[row].trial)) group.also.emplace(row, *place);
+        const auto first = std::ranges::min_element(group.also, {}, [](const auto& each) { return each.second; });
+        if (first != group.also.end()) {
+            group.lead = first->first, group.place = first->second;
+            group.also.erase(first);
         }
         group.name = nameOf(group);
     }

@@ -1,6 +1,7 @@
 #pragma once
 #include <QString>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,12 +15,13 @@ namespace lockstep::ui {
 struct CurveGroup {
     std::int64_t group = 0;              // ComparedTrial::group
     std::vector<std::size_t> rows = {};  // its members, in the table's order
-    std::size_t lead = 0;                // the row of its best member that passes: whom pointer and clicks mean
-    std::optional<int> place = {};       // of the pinned member with the first place
-    std::optional<int> rank = {};        // among the best, from 0; empty: not one of them
-    double objective = 0;                // mean of those that have a value; not a number: none has
-    bool isCutShort = false;             // every member that has not failed ended, or pauses, before its last epoch
-    QString name = {};                   // "#12 learning_rate=0.01", "#12 (3 seeds) learning_rate=0.01"
+    std::size_t lead = 0;           // whom pointer and clicks mean, by row: the first pinned, or the best that passes
+    std::optional<int> place = {};  // of the pinned member with the first place
+    std::map<std::size_t, int> also = {};  // the other pinned members, by row: each has its own curve, too
+    std::optional<int> rank = {};          // among the best, from 0; empty: not one of them, or any is pinned
+    double objective = 0;                  // mean of those that have a value; not a number: none has
+    bool isCutShort = false;               // every member that has not failed ended, or pauses, before its last epoch
+    QString name = {};                     // "#12 learning_rate=0.01", "#12 (3 seeds) learning_rate=0.01"
 
     bool isColoured() const { return place || rank; }
     int look() const;  // seriesColor, seriesMarker: of its place, or one that no place has
@@ -27,7 +29,8 @@ struct CurveGroup {
 
 constexpr int kBestGroups = 10;  // in colour; more nobody can tell apart
 
-// Those that are shown, the best first, those cut short behind the others.
+// Those that are shown, the best first, those cut short behind the others. Where trials are pinned, these alone have
+// colours: nobody takes another for one of them.
 std::vector<CurveGroup> curveGroups(const CompareScene& scene, const TrialSelection& selection);
 
 }  // namespace lockstep::ui

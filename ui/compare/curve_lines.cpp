@@ -11,6 +11,15 @@ constexpr std::int64_t kGrey = -1;
 
 bool hasPoints(const MemberCurve& member) { return member.curve && !member.curve->empty(); }
 
+PlotSeries lineOfOne(const MemberCurve& member, const ComparedTrial& trial, int look) {
+    PlotSeries made{.name = trial.name, .curve = member.curve, .color = look, .marker = seriesMarker(look)};
+    made.stepsPerEpoch = member.stepsPerEpoch, made.samplesPerStep = member.samplesPerStep;
+    made.measured = member.measured;
+    made.endsOpen = trial.isCutShort;
+    made.key = trial.trial;
+    return made;
+}
+
 }  // namespace
 
 CurveLines::Lines CurveLines::make(const CompareScene& scene, const std::vector<CurveGroup>& groups, const Wish& wish,
@@ -23,6 +32,7 @@ CurveLines::Lines CurveLines::make(const CompareScene& scene, const std::vector<
         m_lines.emplace(group.group, made);
         if (group.isColoured() && wish.hasMembers && group.rows.size() > 1) addMembers(lines, scene, group, curveOf);
         (group.isColoured() ? lines.series : lines.behind).push_back(std::move(made));
+        addPinned(lines, scene, group, curveOf);
     }
     std::ranges::stable_partition(lines.behind, [](const PlotSeries& each) { return each.color < 0; });
     m_known = std::move(m_used);
@@ -64,15 +74,17 @@ PlotSeries CurveLines::line(const CompareScene& scene, const CurveGroup& group, 
 void CurveLines::addMembers(Lines& to, const CompareScene& scene, const CurveGroup& group,
                             const CurveOf& curveOf) const {
     for (const std::size_t row : group.rows) {
-        const ComparedTrial& trial = scene.table->trials[row];
-        const MemberCurve member = curveOf(trial.trial);
-        if (!scene.passes[row] || !hasPoints(member)) continue;
-        PlotSeries made{.name = trial.name, .curve = member.curve, .color = group.look()};
-        made.stepsPerEpoch = member.stepsPerEpoch, made.samplesPerStep = member.samplesPerStep;
-        made.measured = member.measured;
-        made.endsOpen = trial.isCutShort;
-        made.key = trial.trial;
-        to.behind.push_back(std::move(made));
+        const MemberCurve member = curveOf(scene.table->trials[row].trial);
+        if (scene.passes[row] && hasPoints(member))
+            to.behind.push_back(lineOfOne(member, scene.table->trials[row], group.look()));
+    }
+}
+
+void CurveLines::addPinned(Lines& to, const CompareScene& scene, const CurveGroup& group,
+                           const CurveOf& curveOf) const {
+    for (const auto& [row, place] : group.also) {
+        const MemberCurve member = curveOf(scene.table->trials[row].trial);
+        if (hasPoints(member)) to.series.push_back(lineOfOne(member, scene.table->trials[row], place));
     }
 }
 

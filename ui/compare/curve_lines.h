@@ -36,6 +36,7 @@ private:
 
     PlotSeries line(const CompareScene& scene, const CurveGroup& group, const Wish& wish, const CurveOf& curveOf);
     void addMembers(Lines& to, const CompareScene& scene, const CurveGroup& group, const CurveOf& curveOf) const;
+    void addPinned(Lines& to, const CompareScene& scene, const CurveGroup& group, const CurveOf& curveOf) const;
     const MeanCurve& mean(const Members& members, BandKind kind);
 
     std::map<std::pair<Members, BandKind>, MeanCurve> m_known, m_used;

@@ -111,10 +111,10 @@ double HeatMapView::nameWidth() const {
     return std::min(widest, width() * 0.35);
 }
 
-// Names stand to the left and below.
+// Names stand to the left and below, what colours mean above.
 QRectF HeatMapView::cells(const QRectF& area) const {
     const double line = QFontMetricsF(font()).height();
-    return area.adjusted(nameWidth() + space::kMedium + line, 1, -1, -2 * line - space::kMedium);
+    return area.adjusted(nameWidth() + space::kMedium + line, line + space::kSmall, -1, -2 * line - space::kMedium);
 }
 
 QRectF HeatMapView::cellAt(const QRectF& cells, Place at) const {
@@ -165,10 +165,16 @@ void HeatMapView::paintNames(QPainter& painter, const QRectF& area, const QRectF
         painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter,
                          metrics.elidedText(m_map.y.bins[y].name, Qt::ElideMiddle, box.width()));
     }
-    for (std::size_t x = 0; x < m_map.x.bins.size(); ++x) {
-        const QRectF cell = cellAt(cells, {x, 0});
-        const QRectF box(cell.left(), cells.bottom() + 2, cell.width(), metrics.height());
-        painter.drawText(box, Qt::AlignCenter, metrics.elidedText(m_map.x.bins[x].name, Qt::ElideMiddle, box.width()));
+    // Those that fit beside each other, evenly chosen.
+    const double width = cells.width() / static_cast<double>(m_map.x.bins.size());
+    double widest = 1;
+    for (const auto& bin : m_map.x.bins)
+        widest = std::max(widest, metrics.horizontalAdvance(bin.name) + space::kMedium);
+    const auto step = static_cast<std::size_t>(std::ceil(std::min(widest, cells.width() / 2) / width));
+    for (std::size_t x = 0; x < m_map.x.bins.size(); x += step) {
+        const double room = width * static_cast<double>(step);
+        const QRectF box(cellAt(cells, {x, 0}).center().x() - room / 2, cells.bottom() + 2, room, metrics.height());
+        painter.drawText(box, Qt::AlignCenter, metrics.elidedText(m_map.x.bins[x].name, Qt::ElideRight, room));
     }
     painter.drawText(QRectF(cells.left(), area.bottom() - metrics.height(), cells.width(), metrics.height()),
                      Qt::AlignCenter, m_x->currentText());
@@ -188,6 +194,11 @@ void HeatMapView::paintPicture(QPainter& painter, const QRectF& area) const {
     for (std::size_t y = 0; y < m_map.y.bins.size(); ++y)
         for (std::size_t x = 0; x < m_map.x.bins.size(); ++x) paintCell(painter, cellAt(all, {x, y}), {x, y});
     paintNames(painter, area, all);
+    const CompareAxis& objective = scene()->table->axes[*scene()->table->objective];
+    const bool isLess = objective.better == Better::Lower;
+    paintRamp(painter, QRectF(all.left(), area.top(), all.width(), QFontMetricsF(font()).height()),
+              tr("Mean of %1").arg(objective.name), objective.text(isLess ? m_map.high : m_map.low),
+              objective.text(isLess ? m_map.low : m_map.high));
     painter.restore();
 }
 

@@ -129,13 +129,15 @@ QString ImportanceView::summary() const {
 
 QByteArray ImportanceView::csv() const {
     QString text = "setting,explains,deviation,decides\r\n";
-    const auto deciding = m_found ? m_found->decides.shares() : std::vector<double>();
+    const bool decides = m_found && m_found->decides.verdict == ImportanceVerdict::Sound;
+    const bool explains = m_found && m_found->explains.verdict == ImportanceVerdict::Sound;
+    const auto deciding = decides ? m_found->decides.shares() : std::vector<double>();
     for (const auto i : order()) {
         const auto& share = m_found->explains.shares[i];
         const auto number = [](double value) { return QString::number(value, 'g', 17); };
         text += csvField(QString::fromStdString(m_of->axes[m_found->axes[i]].key)) + ',' +
-                (share ? number(share->mean) + ',' + number(share->deviation) : QString(",")) + ',' +
-                number(deciding[i]) + "\r\n";
+                (explains && share ? number(share->mean) + ',' + number(share->deviation) : QString(",")) + ',' +
+                (decides ? number(deciding[i]) : QString()) + "\r\n";
     }
     return text.toUtf8();
 }

@@ -102,17 +102,18 @@ std::optional<SweepSpec> brushedSweep(const CompareScene& scene, const Brushes& 
 
 SweepSpec moreSeeds(const CompareScene& scene, std::size_t bestRow, const TrialSpec& best, int count) {
     const auto& trials = scene.table->trials;
-    const auto repeats = std::ranges::count(trials, trials[bestRow].group, &ComparedTrial::group);
+    const auto isOfGroup = [&](const ComparedTrial& each) { return each.group == trials[bestRow].group; };
+    const auto repeats = std::ranges::count_if(trials, isOfGroup);
+    const auto before = std::count_if(trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(bestRow), isOfGroup);
     SweepSpec sweep;
     sweep.trial = best;
     sweep.method = "grid";
     sweep.trials = 0;
     if (scene.sweep) sweep.objective = scene.sweep->spec.objective, sweep.parallel = scene.sweep->spec.parallel;
-    // Repeats have the seeds that follow each other; these follow them.
-    const auto first = static_cast<std::int64_t>(best.seed) + repeats;
-    ChoiceOfValues seeds;
-    for (int i = 0; i < count; ++i) seeds.emplace_back(first + i);
-    sweep.vary = {{"seed", std::move(seeds)}};
+    // Repeats have seeds that follow each other; these follow them, as repeats of one cell: its mean is what is asked.
+    sweep.trial.seed = best.seed + static_cast<std::uint64_t>(repeats - before);
+    sweep.repeats = count;
+    sweep.vary = {{"learning_rate", ChoiceOfValues{best.learningRate}}};
     return sweep;
 }
 

@@ -4,8 +4,10 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "ui/plot/color_ramp.h"
+#include "ui/plot/plot_marks.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -20,6 +22,8 @@ constexpr double kTickLength = 4, kWordGap = 7, kRampWidth = 5;  // pixels
 constexpr double kLeastWords = 18;                               // room below which words say nothing
 constexpr double kPerTick = 52;
 constexpr int kMostCrosses = 5;
+constexpr double kPinnedWidth = 2.2, kPinnedMarker = 4.5, kPinnedApart = 8;  // pixels
+constexpr double kPinnedDash = 5;                                            // widths of the line
 
 // Of what stands beside axes, where there is little room.
 QFont smaller(QFont font) {
@@ -220,13 +224,52 @@ void ParallelPainter::paintMarks() const {
     m_painter.restore();
 }
 
+QPointF ParallelPainter::placeOf(std::size_t row, std::size_t axis) const {
+    return {m_layout.x[axis], m_layout.y(m_plot.axes[axis].places()[row])};
+}
+
+void ParallelPainter::paintPinned(const std::vector<Pinned>& pinned) const {
+    m_painter.save();
+    m_painter.setRenderHint(QPainter::Antialiasing);
+    for (std::size_t gap = 0; gap + 1 < m_plot.axes.size(); ++gap) paintPinnedGap(pinned, gap);
+    for (std::size_t axis = 0; axis < m_plot.axes.size(); ++axis) {
+        std::map<double, int> before;  // those that stand at the same height
+        for (const Pinned& each : pinned) {
+            const QPointF at = placeOf(each.row, axis);
+            paintMarker(m_painter, each.marker, at + QPointF(kPinnedApart * before[at.y()]++, 0), kPinnedMarker,
+                        each.color, QPen(currentTheme().surface, 1));
+        }
+    }
+    m_painter.restore();
+}
+
+void ParallelPainter::paintPinnedGap(const std::vector<Pinned>& pinned, std::size_t gap) const {
+    std::map<std::pair<double, double>, std::vector<const Pinned*>> ways;
+    for (const Pinned& each : pinned)
+        ways[{placeOf(each.row, gap).y(), placeOf(each.row, gap + 1).y()}].push_back(&each);
+    for (const auto& [ends, together] : ways) {
+        const QLineF line(m_layout.x[gap], ends.first, m_layout.x[gap + 1], ends.second);
+        m_painter.setPen(QPen(currentTheme().surface, kPinnedWidth + 2.5, Qt::SolidLine, Qt::RoundCap));
+        m_painter.drawLine(line);
+        for (std::size_t turn = 0; turn < together.size(); ++turn) {
+            const bool isDashed = m_plot.scene->table->trials[together[turn]->row].isCutShort;
+            QPen pen(together[turn]->color, kPinnedWidth, isDashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap);
+            if (together.size() > 1) {
+                const double dash = isDashed ? kPinnedDash / 2 : kPinnedDash, whole = kPinnedDash * together.size();
+                pen.setDashPattern({dash, whole - dash});
+                pen.setDashOffset(-kPinnedDash * static_cast<double>(turn));
+            }
+            m_painter.setPen(pen);
+            m_painter.drawLine(line);
+        }
+    }
+}
+
 void ParallelPainter::paintTrial(std::size_t row, const QColor& color, double width) const {
     m_painter.save();
     m_painter.setRenderHint(QPainter::Antialiasing);
     const bool isDashed = m_plot.scene->table->trials[row].isCutShort;
-    const auto at = [&](std::size_t axis) {
-        return QPointF(m_layout.x[axis], m_layout.y(m_plot.axes[axis].places()[row]));
-    };
+    const auto at = [&](std::size_t axis) { return placeOf(row, axis); };
     // Line by line: a polyline that is wide is several times as slow.
     const auto draw = [&](const QPen& pen) {
         m_painter.setPen(pen);

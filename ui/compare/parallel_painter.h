@@ -20,9 +20,17 @@ public:
     void paintBrushes(const Brushes& brushes) const;
     void paintMarks() const;  // at the objective: crosses of failures, epochs at which trials were cut short
     void paintTrial(std::size_t row, const QColor& color, double width) const;
+    // Rows with their colours and markers. Where several go the same way, their colours take turns along it.
+    struct Pinned {
+        std::size_t row = 0;
+        QColor color;
+        Marker marker = Marker::Circle;
+    };
+    void paintPinned(const std::vector<Pinned>& pinned) const;
     void paintValues(std::size_t row) const;  // of one trial, at each axis
 
 private:
+    void paintPinnedGap(const std::vector<Pinned>& pinned, std::size_t gap) const;
     void paintTicks(std::size_t axis) const;
     void paintTitle(std::size_t axis) const;
     void paintSlots(std::size_t axis) const;
@@ -31,6 +39,7 @@ private:
     void paintEpochs(std::size_t axis) const;
     // Beside an axis, on a ground that lines do not show through. `room`: its widest.
     void paintWords(const QString& words, QPointF at, double room, bool isLeft, const QColor& color) const;
+    QPointF placeOf(std::size_t row, std::size_t axis) const;
     std::optional<std::size_t> objective() const;  // among the shown axes
 
     QPainter& m_painter;

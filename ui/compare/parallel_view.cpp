@@ -25,7 +25,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kCalmMilliseconds = 160;
-constexpr double kPinnedWidth = 2.2, kHoveredWidth = 2.8;
+constexpr double kHoveredWidth = 2.8;
 constexpr const char* kOrdersKey = "compare/parallel";
 
 }  // namespace
@@ -122,6 +122,7 @@ void ParallelView::becomeOrder(std::int64_t scope, const AxisOrder& order) {
 void ParallelView::sceneChanged() {
     m_plot.scene = scene();
     const bool isOther = std::exchange(m_table, scene()->table) != m_table;
+    if (std::exchange(m_scope, selection().scope()) != selection().scope()) setBestShare(1);
     const bool isFree = !underMouse() || m_importance.empty();
     const bool isReordered = isFree && std::exchange(m_importance, scene()->importance) != scene()->importance;
     if (isOther) rankTrials(m_plot);
@@ -267,6 +268,16 @@ void ParallelView::renew() {
     m_picture = m_lines.picture(m_plot, m_isDraft ? 1 : ratio, m_isDraft);
 }
 
+std::vector<ParallelPainter::Pinned> ParallelView::pinned() const {
+    std::vector<ParallelPainter::Pinned> all;
+    for (const std::int64_t trial : selection().pinned()) {
+        const auto row = scene()->table->rowOf(trial);
+        const auto place = selection().placeOf(trial);
+        if (row && place) all.push_back({*row, seriesColor(*place, currentTheme()), seriesMarker(*place)});
+    }
+    return all;
+}
+
 void ParallelView::paintEvent(QPaintEvent*) {
     if (!scene() || m_plot.axes.empty()) return;
     renew();
@@ -276,9 +287,7 @@ void ParallelView::paintEvent(QPaintEvent*) {
     const ParallelPainter above(painter, m_plot, font());
     above.paintBrushes(brushes());
     above.paintMarks();
-    for (const std::int64_t trial : selection().pinned())
-        if (const auto row = scene()->table->rowOf(trial); row && isPinned(*row))
-            above.paintTrial(*row, colorOf(*row), kPinnedWidth);
+    above.paintPinned(pinned());
     if (const auto row = hoveredRow()) {
         above.paintTrial(*row, isPinned(*row) ? colorOf(*row) : currentTheme().text, kHoveredWidth);
         above.paintValues(*row);
@@ -306,9 +315,7 @@ void ParallelView::paintPicture(QPainter& painter, const QRectF& area) const {
     above.paintAxes();
     above.paintBrushes(brushes());
     above.paintMarks();
-    for (const std::int64_t trial : selection().pinned())
-        if (const auto row = scene()->table->rowOf(trial); row && isPinned(*row))
-            above.paintTrial(*row, colorOf(*row), kPinnedWidth);
+    above.paintPinned(pinned());
     painter.restore();
 }
 

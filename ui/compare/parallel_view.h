@@ -7,7 +7,7 @@
 #include "ui/compare/axis_order.h"
 #include "ui/compare/compare_view.h"
 #include "ui/compare/parallel_brush.h"
-#include "ui/compare/parallel_lines.h"
+#include "ui/compare/parallel_painter.h"
 
 class QLabel;
 class QMenu;
@@ -73,6 +73,7 @@ private:
     AxisBrush brushOf(std::size_t axis) const;  // of the shown ones
     const AxisOrder& order() const;
     CompareScene ordered() const;  // the scene with the importance that the axes stand by
+    std::vector<ParallelPainter::Pinned> pinned() const;
     AxisOrder withMovedTo(std::size_t axis, std::size_t place) const;  // among the plot's
     void setOrder(const AxisOrder& order, const QString& words);       // as a step that can be taken back
     void becomeOrder(std::int64_t scope, const AxisOrder& order);
@@ -102,6 +103,7 @@ private:
     std::map<std::int64_t, AxisOrder> m_orders;  // by scope
     ParallelPlot m_plot;
     std::shared_ptr<const CompareTable> m_table;  // that the plot is of
+    std::int64_t m_scope = 0;                     // likewise
     std::vector<double> m_importance;             // that the axes stand by
 
     ParallelLines m_lines;

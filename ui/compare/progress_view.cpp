@@ -49,8 +49,10 @@ void ProgressView::sceneChanged() {
 QString ProgressView::emptyText() const {
     const CompareTable& table = *scene()->table;
     if (table.objective) return {};
-    return table.trials.empty() ? tr("There is no trial to compare.")
-                                : tr("No trial has been evaluated yet: its first value appears after its first epoch.");
+    if (table.trials.empty()) return tr("There is no trial to compare.");
+    if (std::ranges::all_of(table.trials, &ComparedTrial::hasFailed))
+        return tr("All of them failed. The first said: %1").arg(table.trials.front().failure);
+    return tr("No trial has been evaluated yet: its first value appears after its first epoch.");
 }
 
 QString ProgressView::summary() const {

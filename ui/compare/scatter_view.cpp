@@ -145,7 +145,8 @@ QRectF ScatterView::canvas() const { return QRectF(rect()).adjusted(0, m_x->heig
 std::optional<ChartFrame> ScatterView::frameIn(const QRectF& area) const {
     const auto of = axes();
     if (!of || area.height() < 40) return std::nullopt;
-    return ChartFrame(area, chartAxis(of->x, std::max(3, static_cast<int>(area.width() / 70))),
+    const double above = QFontMetricsF(font()).height() + space::kSmall;  // what colours mean, and what is not drawn
+    return ChartFrame(area.adjusted(0, above, 0, 0), chartAxis(of->x, std::max(3, static_cast<int>(area.width() / 70))),
                       chartAxis(of->y, std::max(3, static_cast<int>(area.height() / 36))), font());
 }
 
@@ -187,12 +188,33 @@ void ScatterView::paintFront(QPainter& painter, const ChartFrame& frame) const {
     painter.drawPolyline(line);
 }
 
+// Above: which trials have no place, and what colours mean.
+void ScatterView::paintWords(QPainter& painter, const QRectF& area) const {
+    const Axes of = *axes();
+    QRectF line(area.left(), area.top(), area.width(), QFontMetricsF(font()).height());
+    std::size_t passing = 0, drawn = 0;
+    for (std::size_t row = 0; row < scene()->passes.size(); ++row)
+        passing += scene()->passes[row], drawn += scene()->passes[row] && isDrawn(row);
+    painter.setPen(currentTheme().muted);
+    if (drawn < passing) {
+        const QString words = tr("%1 of %2 lack a value").arg(passing - drawn).arg(passing);
+        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, words);
+        line.setLeft(line.left() + QFontMetricsF(font()).horizontalAdvance(words) + space::kMedium);
+    }
+    const CompareAxis* color = of.color;
+    if (!color || color->isChoice()) return;
+    const bool isLess = color->better == Better::Lower;
+    paintRamp(painter, line, color->name, color->text(isLess ? color->high : color->low),
+              color->text(isLess ? color->low : color->high));
+}
+
 // Those that the brushes leave over the others, pinned ones over all.
 void ScatterView::paintPicture(QPainter& painter, const QRectF& area) const {
     const auto frame = frameIn(area);
     if (!frame) return;
     frame->paint(painter);
     painter.save();
+    paintWords(painter, area);
     painter.setRenderHint(QPainter::Antialiasing);
     if (m_pareto->isChecked()) paintFront(painter, *frame);
     for (const int layer : {0, 1, 2}) {

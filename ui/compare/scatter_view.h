@@ -47,6 +47,7 @@ private:
     QPointF placeOf(const ChartFrame& frame, std::size_t row) const;
     QColor dotColor(std::size_t row) const;
     void paintDot(QPainter& painter, const ChartFrame& frame, std::size_t row, bool isLit) const;
+    void paintWords(QPainter& painter, const QRectF& area) const;
     void paintFront(QPainter& painter, const ChartFrame& frame) const;
     std::optional<std::size_t> rowAt(QPointF at) const;
     void redraw();

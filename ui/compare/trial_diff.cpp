@@ -124,9 +124,17 @@ QString whyBetter(const CompareScene& scene, const std::vector<TrialFacts>& tria
     std::erase_if(fields, [](const SpecField& field) { return field.key == "title" || field.key == "seed"; });
     std::ranges::stable_sort(fields, std::greater(),
                              [&](const SpecField& field) { return importanceOf(scene, field.key); });
-    const QString opening = TrialDiffText::tr("%1 is better than %2: %3 %4 instead of %5.")
-                                .arg(table.trials[best].name, table.trials[worse].name, objective.name,
-                                     objective.cell(best), objective.cell(worse));
+    QString opening =
+        objective.cell(best) == objective.cell(worse)
+            ? TrialDiffText::tr("%1 and %2 came to the same: %3 %4.")
+                  .arg(table.trials[best].name, table.trials[worse].name, objective.name, objective.cell(best))
+            : TrialDiffText::tr("%1 is better than %2: %3 %4 instead of %5.")
+                  .arg(table.trials[best].name, table.trials[worse].name, objective.name, objective.cell(best),
+                       objective.cell(worse));
+    if (table.trials[best].epoch != table.trials[worse].epoch)
+        opening += ' ' + TrialDiffText::tr("It was trained for %1 epochs, the other for %2.")
+                             .arg(table.trials[best].epoch)
+                             .arg(table.trials[worse].epoch);
     if (fields.empty()) return opening + ' ' + TrialDiffText::tr("They differ in their seed alone: this is chance.");
     QStringList parts;
     for (const SpecField& field : fields) {

@@ -376,12 +376,14 @@ HistoryService::~HistoryService() {
 void HistoryService::tell(std::shared_ptr<const std::vector<TrialRow>> rows) {
     m_rows = std::move(rows);
     m_refusal.reset();
+    m_isAbsent = false;
     emit rowsRead(*m_rows);
 }
 
 void HistoryService::tellAbsent() {
     m_rows.reset();
     m_refusal.reset();
+    m_isAbsent = true;
     emit absent();
 }
 

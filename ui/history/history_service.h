@@ -58,6 +58,7 @@ public:
     // unreadable(), empty once it could be read again.
     const std::shared_ptr<const std::vector<TrialRow>>& rows() const { return m_rows; }
     const std::optional<Problem>& refusal() const { return m_refusal; }
+    bool isAbsent() const { return m_isAbsent; }
     const std::shared_ptr<const TrialGroups>& groups() const { return m_groups; }  // by groupsRead(); null before it
     void write(const TrialEdits& edits);
     // Removes trials of the trash and their run directories for good; those an engine holds stay.
@@ -119,6 +120,7 @@ private:
     std::shared_ptr<const std::vector<TrialRow>> m_rows;
     std::shared_ptr<const TrialGroups> m_groups;
     std::optional<Problem> m_refusal;
+    bool m_isAbsent = false;
     std::uint64_t m_handedIn = 0;
     std::atomic<std::uint64_t> m_curveRequest = 0;
 };

@@ -58,6 +58,7 @@ void TrialSelection::setListed(std::vector<std::int64_t> trials) {
 void TrialSelection::setPinned(std::vector<std::int64_t> trials) {
     State next = m_now;
     next.pinned = std::move(trials);
+    findPlaces(next);
     become(std::move(next));
 }
 
@@ -66,8 +67,8 @@ void TrialSelection::setHovered(std::optional<std::int64_t> trial) {
 }
 
 std::optional<int> TrialSelection::placeOf(std::int64_t trial) const {
-    const auto found = m_places.find(trial);
-    return found == m_places.end() ? std::nullopt : std::optional(found->second);
+    const auto found = m_now.places.find(trial);
+    return found == m_now.places.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::int64_t TrialSelection::lookOf(std::int64_t trial) const {
@@ -94,12 +95,14 @@ void TrialSelection::pin(std::int64_t trial, bool isPinned) {
     if (isPinned && !wasPinned && next.pinned.size() >= kMostPlaces) return emit tooMany();
     if (isPinned && !wasPinned) next.pinned.push_back(trial);
     if (!isPinned) std::erase(next.pinned, trial);
+    findPlaces(next);
     step(isPinned ? tr("pin trial %1").arg(trial) : tr("unpin trial %1").arg(trial), std::move(next));
 }
 
 void TrialSelection::clearPins() {
     State next = m_now;
     next.pinned.clear();
+    next.places.clear();
     step(tr("unpin all trials"), std::move(next));
 }
 
@@ -147,23 +150,23 @@ void TrialSelection::push(QUndoCommand* step) {
 
 void TrialSelection::become(State state) {
     const State before = std::exchange(m_now, std::move(state));
-    const bool isOtherScope = before.scope != m_now.scope, areOtherPins = before.pinned != m_now.pinned;
-    if (areOtherPins) findPlaces();
+    const bool isOtherScope = before.scope != m_now.scope,
+               areOtherPins = before.pinned != m_now.pinned || before.places != m_now.places;
     if (isOtherScope) emit scopeChanged();
     if (isOtherScope || before.brushes != m_now.brushes) emit brushesChanged();
     if (areOtherPins) emit pinnedChanged();
 }
 
-void TrialSelection::findPlaces() {
-    const auto first = m_now.pinned.begin();
-    const std::set<std::int64_t> placed(
-        first, first + static_cast<std::ptrdiff_t>(std::min(m_now.pinned.size(), kMostPlaces)));
-    std::erase_if(m_places, [&](const auto& each) { return !placed.contains(each.first); });
-    for (const auto trial : placed) {
-        if (m_places.contains(trial)) continue;
+// Newly pinned ones take the first that are free, in the order in which they were pinned.
+void TrialSelection::findPlaces(State& state) {
+    const auto end = state.pinned.begin() + static_cast<std::ptrdiff_t>(std::min(state.pinned.size(), kMostPlaces));
+    std::erase_if(state.places,
+                  [&](const auto& each) { return std::find(state.pinned.begin(), end, each.first) == end; });
+    for (auto trial = state.pinned.begin(); trial != end; ++trial) {
+        if (state.places.contains(*trial)) continue;
         int place = 0;
-        while (std::ranges::any_of(m_places, [&](const auto& each) { return each.second == place; })) ++place;
-        m_places.emplace(trial, place);
+        while (std::ranges::any_of(state.places, [&](const auto& each) { return each.second == place; })) ++place;
+        state.places.emplace(*trial, place);
     }
 }
 
@@ -172,9 +175,13 @@ void TrialSelection::save(QSettings& settings) const {
     QJsonObject brushes;
     for (const auto& [scope, each] : m_now.brushes) brushes.insert(QString::number(scope), jsonOf(each));
     settings.setValue("selection/brushes", QJsonDocument(brushes).toJson(QJsonDocument::Compact));
-    QVariantList pinned;
-    for (const auto trial : m_now.pinned) pinned << static_cast<qlonglong>(trial);
+    QVariantList pinned, places;
+    for (const auto trial : m_now.pinned) {
+        pinned << static_cast<qlonglong>(trial);
+        places << placeOf(trial).value_or(-1);
+    }
     settings.setValue("selection/pinned", pinned);
+    settings.setValue("selection/places", places);
 }
 
 void TrialSelection::restore(const QSettings& settings) {
@@ -185,10 +192,16 @@ void TrialSelection::restore(const QSettings& settings) {
         if (!read.empty()) state.brushes.emplace(each.key().toLongLong(), std::move(read));
     }
     // What was pinned meanwhile was pinned on purpose.
-    state.pinned = m_now.pinned;
-    const auto pinned = settings.value("selection/pinned").toList();
-    if (state.pinned.empty())
-        for (const QVariant& each : pinned) state.pinned.push_back(each.toLongLong());
+    state.pinned = m_now.pinned, state.places = m_now.places;
+    const auto pinned = settings.value("selection/pinned").toList(),
+               places = settings.value("selection/places").toList();
+    for (qsizetype i = 0; m_now.pinned.empty() && i < pinned.size(); ++i) {
+        state.pinned.push_back(pinned[i].toLongLong());
+        const int place = i < places.size() ? places[i].toInt() : -1;
+        const bool isFree = std::ranges::none_of(state.places, [&](const auto& each) { return each.second == place; });
+        if (place >= 0 && std::cmp_less(place, kMostPlaces) && isFree) state.places.emplace(state.pinned.back(), place);
+    }
+    findPlaces(state);
     m_steps.clear();
     become(std::move(state));
 }

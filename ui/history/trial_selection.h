@@ -74,20 +74,20 @@ private:
         std::int64_t scope = 0;
         std::map<std::int64_t, Brushes> brushes = {};  // by scope; none is empty
         std::vector<std::int64_t> pinned = {};
+        std::map<std::int64_t, int> places = {};  // of the first of them: kept while they are pinned
         bool operator==(const State&) const = default;
     };
 
     static void put(State& state, const std::string& axis, const AxisBrush& brush);
+    static void findPlaces(State& state);
     void become(State state);
     void step(const QString& words, State to);
-    void findPlaces();
 
     QString m_filter;
     std::optional<std::vector<std::int64_t>> m_listed;
     std::optional<std::int64_t> m_hovered;
     State m_now;
     std::optional<State> m_beforeDrag;
-    std::map<std::int64_t, int> m_places;
     QUndoStack m_steps;
 };
 

@@ -32,6 +32,25 @@ PlotRange widened(PlotRange range, bool log) {
     return {range.low - kAir * size, range.high + kAir * size};
 }
 
+// Empty ones are those whose low is above their high.
+PlotRange together(const PlotRange& a, const PlotRange& b) {
+    if (a.low > a.high) return b;
+    return b.low > b.high ? a : PlotRange{std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+// Of three or more, those that reach a thousand times as far as the middle one would flatten all others.
+void leaveOutDiverged(std::vector<PlotRange>& reaches) {
+    constexpr std::size_t kFewest = 3;
+    constexpr double kBeyond = 1000;
+    if (reaches.size() < kFewest) return;
+    const auto farthest = [](const PlotRange& each) { return std::max(std::abs(each.low), std::abs(each.high)); };
+    std::vector<double> all;
+    for (const PlotRange& each : reaches) all.push_back(farthest(each));
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
+    std::ranges::nth_element(all, middle);
+    if (*middle > 0) std::erase_if(reaches, [&](const PlotRange& each) { return farthest(each) > kBeyond * *middle; });
+}
+
 const Curve& measuredOf(const PlotSeries& series) { return series.measured ? *series.measured : *series.curve; }
 
 void keepPositive(std::vector<Curve::Point>& points) {
@@ -40,7 +59,8 @@ void keepPositive(std::vector<Curve::Point>& points) {
 
 std::optional<double> deviationAt(const PlotSeries& series, std::size_t i) {
     if (!series.band || i >= series.band->high->size()) return std::nullopt;
-    return (series.band->high->value(i) - series.band->low->value(i)) / 2;
+    const double half = (series.band->high->value(i) - series.band->low->value(i)) / 2;
+    return half > 0 ? std::optional(half) : std::nullopt;  // of one alone there is none
 }
 
 QByteArray csvNumber(double value) { return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray(); }
@@ -118,19 +138,22 @@ PlotRange PlotModel::fitX() const {
 }
 
 PlotRange PlotModel::fitY(PlotRange x) {
-    PlotRange all = fitBehind(x);
+    std::vector<PlotRange> reaches;
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (hidden(i)) continue;
         const double scale = scaleOf(m_series[i]);
+        PlotRange reach{1, 0};
         const auto take = [&](const Curve& curve) {
             const auto [low, high] = curve.extremes(curveAxis(), x.low * scale, x.high * scale);
-            if (low > high || (m_log && high <= 0)) return;
-            all =
-                all.low > all.high ? PlotRange{low, high} : PlotRange{std::min(all.low, low), std::max(all.high, high)};
+            if (low <= high && !(m_log && high <= 0)) reach = together(reach, {low, high});
         };
         take(measuredOf(m_series[i]));
         if (m_series[i].band) take(*m_series[i].band->low), take(*m_series[i].band->high);
+        if (reach.low <= reach.high) reaches.push_back(reach);
     }
+    leaveOutDiverged(reaches);
+    PlotRange all = fitBehind(x);
+    for (const PlotRange& each : reaches) all = together(all, each);
     return all.low > all.high ? PlotRange{m_log ? 0.1 : 0.0, 1} : widened(all, m_log);
 }
 

@@ -33,6 +33,7 @@ void calmWheel(QWidget& root) {
     for (QWidget* each : root.findChildren<QWidget*>()) {
         if (!takesTheWheel(*each)) continue;
         if (each->focusPolicy() == Qt::WheelFocus) each->setFocusPolicy(Qt::StrongFocus);
+        each->setAttribute(Qt::WA_NoMousePropagation, false);  // a plot keeps even what it has ignored
         each->installEventFilter(calm);
     }
 }

@@ -66,9 +66,9 @@ private slots:
         TrialSpec best;
         best.seed = 7;
         const SweepSpec sweep = moreSeeds(*sceneOf(facts), 0, best, 5);
-        const auto& seeds = std::get<ChoiceOfValues>(sweep.vary.front().values);
-        QCOMPARE(seeds.size(), std::size_t(5));
-        QCOMPARE(std::get<std::int64_t>(seeds.front()), 9);  // 7 and 8 are those of its group
+        QCOMPARE(sweep.repeats, 5);                    // of one cell
+        QCOMPARE(sweep.trial.seed, std::uint64_t(9));  // 7 and 8 are those of its group
+        QCOMPARE(moreSeeds(*sceneOf(facts), 1, best, 5).trial.seed, std::uint64_t(8));  // 6 and 7 are
         QVERIFY(spaceOf(sweep).ok());
     }
 

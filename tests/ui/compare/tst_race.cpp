@@ -142,7 +142,7 @@ private slots:
                 if (runner.fate == RunnerFate::Failed) runner.points.clear();
                 for (const EvaluationPoint& each : runner.points)
                     if (std::isfinite(each.value)) best = std::max(best.value_or(each.value), each.value);
-                const char* const states[] = {"finished", "failed", "stopped"};
+                const char* const states[] = {"finished", "stopped", "failed"};
                 facts.rows.push_back(madeRow(trial, best, states[static_cast<std::size_t>(runner.fate)]));
                 runners.push_back(std::move(runner));
             }

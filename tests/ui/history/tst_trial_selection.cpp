@@ -56,6 +56,47 @@ private slots:
         QVERIFY(!selection.placeOf(29));
     }
 
+    void placesComeBackWithThePins() {
+        TrialSelection selection;
+        for (const std::int64_t trial : {34, 31, 8}) selection.pin(trial, true);
+        selection.pin(34, false);
+        selection.pin(2, true);  // takes the place that has become free
+        const auto places = [](const TrialSelection& of) {
+            std::vector<std::optional<int>> all;
+            for (const std::int64_t trial : {2, 8, 31}) all.push_back(of.placeOf(trial));
+            return all;
+        };
+        const auto before = places(selection);
+        QCOMPARE(before, (std::vector<std::optional<int>>{0, 2, 1}));
+        selection.clearPins();
+        selection.steps().undo();
+        QCOMPARE(places(selection), before);
+        const QTemporaryDir folder;
+        QSettings settings(folder.filePath("window.ini"), QSettings::IniFormat);
+        selection.save(settings);
+        TrialSelection next;
+        next.restore(settings);
+        QCOMPARE(places(next), before);
+    }
+
+    void anEleventhPinIsRefusedAndADoubleClickLeavesNone() {
+        TrialSelection selection;
+        const QSignalSpy refused(&selection, &TrialSelection::tooMany);
+        for (std::int64_t trial = 1; trial <= 11; ++trial) selection.pin(trial, true);
+        QCOMPARE(refused.count(), 1);
+        QCOMPARE(selection.pinned().size(), TrialSelection::kMostPlaces);
+        const int steps = selection.steps().count();
+        selection.pin(4, false);
+        selection.pin(4, true);  // at once: as the second click of a double click
+        QCOMPARE(selection.placeOf(4), std::optional(3));
+        QVERIFY(selection.steps().count() <= steps + 2);
+        selection.pin(5, false);
+        const int before = selection.steps().count();
+        selection.pin(77, true);
+        selection.pin(77, false);
+        QCOMPARE(selection.steps().count(), before);
+    }
+
     void brushesAndPinsAreTakenBackStepByStep() {
         TrialSelection selection;
         const QSignalSpy heard(&selection, &TrialSelection::brushesChanged);
