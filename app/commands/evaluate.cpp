@@ -40,6 +40,12 @@ Examples:
   lockstep evaluate 3 --data ~/data/new-photos --csv confusion > confusion.csv
   lockstep evaluate best.safetensors --json)";
 
+// What is no dataset may be good to predict on.
+Problem unlabelled(Problem problem) {
+    if (problem.code == "dataset.unrecognised") problem.code = "evaluate.unlabelled";
+    return problem;
+}
+
 // The trial's spec, but of the data that are asked about, at the sizes that the model reads.
 Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& options,
                                const Environment& environment) {
@@ -51,7 +57,7 @@ Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& 
         return Problem{"--dataset", "spec.unknown-dataset", {options.dataset, "see `lockstep datasets`"}};
     if (!entry) {
         const auto found = recogniseDataset(environment.datasets(), options.data);
-        if (!found.ok()) return found.problems();
+        if (!found.ok()) return unlabelled(found.problems().front());
         entry = found.value();
     }
     return specAskingAbout(own, *entry, absolutePath(options.data), model.trained);
@@ -82,7 +88,9 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     std::string name = dataName(model.resolved.spec);
     auto asked = asAsked(data.value(), askedSplit(options.split), model.trained, name);
     if (!asked.ok()) return asked.problems();
-    return AskedData{std::move(asked).value(), std::move(name), data.value().remarks, data.value().fingerprint};
+    std::vector<Problem> remarks = data.value().remarks;
+    if (auto numbered = takenByNumbers(data.value(), model.trained, name)) remarks.push_back(std::move(*numbered));
+    return AskedData{std::move(asked).value(), std::move(name), std::move(remarks), data.value().fingerprint};
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {

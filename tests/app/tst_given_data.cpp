@@ -27,7 +27,47 @@ private slots:
         QVERIFY2(!none.err.contains("blank"), qPrintable(none.err));
     }
 
+    // Scored by the order of the model's classes, which may be another than was meant.
+    void classesTakenByNumbersAreSaid() {
+        copyPhotos("counted");
+        QVERIFY(QDir().rename(m_program.path("counted/bright"), m_program.path("counted/0")));
+        QVERIFY(QDir().rename(m_program.path("counted/dark"), m_program.path("counted/1")));
+        const QStringList words{"evaluate", "1", "--no-keep", "--data", m_program.path("counted")};
+        const auto told = m_program.run(words);
+        QVERIFY2(told.status == 0 && told.err.contains("(0 = bright, 1 = dark)"), qPrintable(told.err));
+        const auto remarks = m_program.run(words + QStringList{"--json"}).last()["remarks"].toArray();
+        QCOMPARE(remarks.size(), 1);
+        QCOMPARE(remarks.at(0).toObject()["code"].toString(), QString("evaluate.by-numbers"));
+        QVERIFY(m_program.run({"evaluate", "1", "--no-keep"}).err.isEmpty());
+    }
+
+    // What predict takes and evaluate does not is refused with what fits.
+    void whatHasNoClassesIsRefusedInWords() {
+        const QString one = m_program.path("photos/test/dark/0.jpg"),
+                      packed = m_program.write("photos.zip", QByteArray("PK\x03\x04\0\0", 6));
+        const auto image = m_program.run({"evaluate", "1", "--data", one});
+        QVERIFY2(image.status == 2 && image.err.contains("one folder of images or texts per class") &&
+                     image.err.contains("lockstep predict"),
+                 qPrintable(image.err));
+        const auto folder = m_program.run({"evaluate", "1", "--data", m_program.path("photos/test/dark"), "--json"});
+        QCOMPARE(folder.last()["problems"].toArray().at(0).toObject()["code"].toString(),
+                 QString("evaluate.unlabelled"));
+        const auto archive = m_program.run({"evaluate", "1", "--data", packed});
+        QVERIFY2(archive.status == 2 && archive.err.contains("is an archive") && archive.err.contains("Unpack it"),
+                 qPrintable(archive.err));
+    }
+
 private:
+    // Of both classes the test images, in folders by their names.
+    void copyPhotos(const QString& to) const {
+        for (const QString& name : {QString("bright"), QString("dark")}) {
+            QVERIFY(QDir().mkpath(m_program.path(to + '/' + name)));
+            for (int i = 0; i < 9; ++i)
+                QFile::copy(m_program.path(QString("photos/test/%1/%2.jpg").arg(name).arg(i)),
+                            m_program.path(QString("%1/%2/%3.jpg").arg(to, name).arg(i)));
+        }
+    }
+
     LockstepProgram m_program;
 };
 
