@@ -69,6 +69,7 @@ struct AskedData {
     std::string name;
     std::vector<Problem> remarks;
     std::optional<DataFingerprint> fingerprint = {};
+    std::int64_t leftOut = 0;  // files
 };
 
 Result<AskedData> openAsked(Context& context, OpenedModel& model, const EvaluateOptions& options) {
@@ -90,7 +91,8 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     if (!asked.ok()) return asked.problems();
     std::vector<Problem> remarks = data.value().remarks;
     if (auto numbered = takenByNumbers(data.value(), model.trained, name)) remarks.push_back(std::move(*numbered));
-    return AskedData{std::move(asked).value(), std::move(name), std::move(remarks), data.value().fingerprint};
+    return AskedData{std::move(asked).value(), std::move(name), std::move(remarks), data.value().fingerprint,
+                     data.value().leftOut};
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {
@@ -121,6 +123,7 @@ Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const A
     out.counts = std::move(result.counts);
     out.counts.step = out.step;
     out.counts.epoch = out.epoch;
+    out.counts.leftOut = asked.leftOut;
     out.answers = std::move(result.answers);
     out.fingerprint = asked.fingerprint;
     return out;
@@ -161,7 +164,8 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     if (!options.json) tell(asked.value().remarks, context.words());
     Evaluation evaluation =
         evaluationOf(evaluateShown(context, model.value(), asked.value()), model.value(), asked.value(), options);
-    const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model};
+    const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model,
+                              asked.value().data.get()};
     const bool keeps = options.keeps && namesTrial(options.model.word);
     // It is told before it is kept, but for JSON, which says the number that the history gives it.
     const DataKnown known = knownBy(model.value().checkpoint);

@@ -93,6 +93,11 @@ public:
         return part.resident(at, field);
     }
 
+    std::string fileOf(std::int64_t index) const override {
+        const auto& [part, at] = placeOf(index);
+        return part.fileOf(at);
+    }
+
 private:
     struct Place {
         const Dataset& part;

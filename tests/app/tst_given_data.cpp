@@ -27,6 +27,47 @@ private slots:
         QVERIFY2(!none.err.contains("blank"), qPrintable(none.err));
     }
 
+    // A number beside the samples, wherever the evaluation is told of.
+    void whatIsLeftOutIsKept() {
+        copyPhotos("holed");
+        m_program.write("holed/dark/none.jpg", "no image");
+        m_program.write("holed/dark/notes.doc", "no image either");
+        const auto said = m_program.run({"evaluate", "1", "--data", m_program.path("holed"), "--json"});
+        QVERIFY2(said.status == 0, qPrintable(said.err));
+        QCOMPARE(said.last()["left_out"].toInt(), 2);
+        QCOMPARE(said.last()["samples"].toInt(), 18);
+        const auto kept = m_program.trial(1)["evaluations"].toArray().at(0).toObject();
+        QCOMPARE(kept["left_out"].toInt(), 2);
+        const auto shown = m_program.run({"show", "1"}).out;
+        QVERIFY2(shown.contains("18, 2 files left out"), qPrintable(shown));
+        const auto card = m_program.run({"card", "1", "--markdown", "-"}).out;
+        QVERIFY2(card.contains("| 18, 2 files left out |") && card.contains("18 samples, 2 files left out (all) of"),
+                 qPrintable(card));
+        const auto report = m_program.run({"evaluate", "1", "--data", m_program.path("holed")}).out;
+        QVERIFY2(report.contains(", 2 files left out\n"), qPrintable(report));
+        const auto whole = m_program.run({"evaluate", "1", "--json"});
+        QCOMPARE(whole.last()["left_out"].toInt(), 0);
+    }
+
+    // A sample that is a file is named by it.
+    void mistakesNameTheirFiles() {
+        copyPhotos("mixed");
+        QVERIFY(QFile::rename(m_program.path("mixed/bright/4.jpg"), m_program.path("mixed/dark/not dark.jpg")));
+        const QString wrong = QFileInfo(m_program.path("mixed/dark/not dark.jpg")).canonicalFilePath();
+        const auto said = m_program.run({"evaluate", "1", "--data", m_program.path("mixed"), "--json"});
+        QVERIFY2(said.status == 0, qPrintable(said.err));
+        const auto mistakes = said.last()["mistakes"].toArray();
+        QCOMPARE(mistakes.size(), 1);
+        const auto mistake = mistakes.at(0).toObject();
+        QCOMPARE(mistake["file"].toString(), wrong);
+        QVERIFY(mistake["class"].toString() == "dark" && mistake["answer"].toString() == "bright");
+        const auto csv =
+            m_program.run({"evaluate", "1", "--no-keep", "--data", m_program.path("mixed"), "--csv", "samples"});
+        const QStringList lines = csv.out.split('\n', Qt::SkipEmptyParts);
+        QVERIFY2(lines.front().endsWith(",file"), qPrintable(lines.front()));
+        QVERIFY2(lines[1 + mistake["sample"].toInt()].endsWith("," + wrong), qPrintable(csv.out));
+    }
+
     // Scored by the order of the model's classes, which may be another than was meant.
     void classesTakenByNumbersAreSaid() {
         copyPhotos("counted");
