@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/csv_row.h"
@@ -13,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kListedConfusions = 10, kListedClasses = 40;
+constexpr std::size_t kListedConfusions = 10, kListedClasses = 40, kListedMistakes = 20;
 
 bool isLanguage(const EvaluationText& text) { return text.model.task == ModelTask::NextTokens; }
 
@@ -22,13 +23,17 @@ std::string nameOfClass(const EvaluationText& text, std::int64_t id) {
     return id >= 0 && at < text.classes.size() ? text.classes[at] : std::string();
 }
 
+std::string fileOf(const EvaluationText& text, std::int64_t sample) {
+    return text.data ? text.data->fileOf(sample) : std::string();
+}
+
 std::string headText(const Evaluation& now) {
     const double rate = now.seconds > 0 ? static_cast<double>(now.samples) / now.seconds : 0;
-    return fmt::format("{}{} checkpoint after {}, epoch {}\n{} ({}) of {} on {} in {}, {}\n\n",
+    return fmt::format("{}{} checkpoint after {}, epoch {}\n{} ({}) of {} on {} in {}, {}{}\n\n",
                        now.trial > 0 ? fmt::format("Trial {}, ", now.trial) : "", printable(now.checkpoint),
                        plural(now.step, "update"), now.epoch, samplesText(now.samples), now.split,
                        printable(dataText(now.dataset, now.data)), printable(now.devices), durationText(now.seconds),
-                       rateText(rate));
+                       rateText(rate), leftOutText(now));
 }
 
 std::string metricsText(const EvaluationText& text) {
@@ -116,6 +121,30 @@ void addCountsJson(Json& json, const EvaluationText& text) {
                                        {"accuracy", numberJson(bin.accuracy)}});
 }
 
+// Those of which the model was the surest.
+Json mistakesJson(const EvaluationText& text) {
+    const auto& answers = text.evaluation.answers;
+    const auto answerTo = [&](std::int64_t sample) { return answers[static_cast<std::size_t>(sample)].answer; };
+    std::vector<std::int64_t> wrong;
+    for (std::int64_t i = 0; i < std::ssize(answers); ++i) {
+        const std::int32_t answer = answerTo(i).classes[0];
+        if (answer >= 0 && answer != answers[static_cast<std::size_t>(i)].label) wrong.push_back(i);
+    }
+    std::ranges::stable_sort(wrong, std::ranges::greater(),
+                             [&](std::int64_t i) { return answerTo(i).probabilities[0]; });
+    wrong.resize(std::min(wrong.size(), kListedMistakes));
+    Json out = Json::array();
+    for (const std::int64_t each : wrong) {
+        const std::string file = fileOf(text, each);
+        out.push_back({{"sample", each},
+                       {"file", file.empty() ? Json() : Json(file)},
+                       {"class", nameOfClass(text, answers[static_cast<std::size_t>(each)].label)},
+                       {"answer", nameOfClass(text, answerTo(each).classes[0])},
+                       {"probability", answerTo(each).probabilities[0]}});
+    }
+    return out;
+}
+
 std::string csvNumber(double number) { return std::isfinite(number) ? fmt::format("{}", number) : std::string(); }
 
 std::string classesCsv(const EvaluationText& text, const ConfusionMatrix& matrix) {
@@ -152,21 +181,28 @@ std::string samplesCsv(const EvaluationText& text) {
         header.push_back(fmt::format("answer{}", i));
         header.push_back(fmt::format("probability{}", i));
     }
+    header.push_back("file");
     std::string csv = csvRow(header);
-    std::size_t sample = 0;
+    std::int64_t sample = 0;
     for (const LabelledAnswer& each : text.evaluation.answers) {
-        std::vector<std::string> row{std::to_string(sample++), nameOfClass(text, each.label)};
+        std::vector<std::string> row{std::to_string(sample), nameOfClass(text, each.label)};
         for (std::size_t i = 0; i < Answer::kClasses; ++i) {
             const bool has = each.answer.classes[i] >= 0;
             row.push_back(nameOfClass(text, each.answer.classes[i]));
             row.push_back(has ? csvNumber(each.answer.probabilities[i]) : std::string());
         }
+        row.push_back(fileOf(text, sample++));
         csv += csvRow(row);
     }
     return csv;
 }
 
 }  // namespace
+
+std::string leftOutText(const Evaluation& evaluation) {
+    const std::int64_t files = evaluation.counts.leftOut;
+    return files > 0 ? fmt::format(", {} left out", plural(files, "file")) : std::string();
+}
 
 std::string evaluationReport(const EvaluationText& text) {
     std::string out = headText(text.evaluation) + metricsText(text);
@@ -187,6 +223,7 @@ std::string evaluationJson(const EvaluationText& text, Json remarks) {
               {"split", now.split},
               {"devices", now.devices},
               {"samples", now.samples},
+              {"left_out", now.counts.leftOut},
               {"seconds", now.seconds},
               {"loss", numberJson(now.loss)},
               {"accuracy", numberJson(now.accuracy)}};
@@ -196,6 +233,7 @@ std::string evaluationJson(const EvaluationText& text, Json remarks) {
         json["bits_per_byte"] = numberJson(bitsPerByte(now.loss));
     }
     addCountsJson(json, text);
+    if (!isLanguage(text)) json["mistakes"] = mistakesJson(text);
     json["fingerprint"] = fingerprintJson(now.fingerprint);
     json["remarks"] = std::move(remarks);
     return lineOf(json);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/listing.h"
+#include "engine/data/dataset.h"
 #include "engine/model/registry.h"
 #include "engine/spec/evaluation.h"
 
@@ -14,7 +15,10 @@ struct EvaluationText {
     const Evaluation& evaluation;
     const std::vector<std::string>& classes;
     const ModelEntry& model;
+    const Dataset* data = nullptr;  // names the files of its samples; null: nobody does
 };
+// ", 2 files left out", or nothing.
+std::string leftOutText(const Evaluation& evaluation);
 std::string evaluationReport(const EvaluationText& text);
 std::string evaluationJson(const EvaluationText& text, Json remarks);  // one line
 // `table`: "classes", "confusion", "samples". Rows of RFC 4180, with a header.

@@ -139,9 +139,13 @@ std::vector<AskedSample> imagesOfArchive(const fs::path& file, const DatasetInfo
     return samples;
 }
 
-// The column "text", or the only one.
+// Texts as Windows calls Unicode have no rows that could be told apart.
+bool isUtf16(std::string_view text) { return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"); }
+
+// The column "text", or the only one. A row that is no UTF-8 is found out in its turn, and the others stand.
 std::vector<AskedSample> rowsOfTexts(const fs::path& file) {
-    const std::string text = readText(file);
+    const std::string text = readBytesOfText(file);
+    if (isUtf16(text)) requireUtf8(file.string(), text);
     CsvReader reader(text, file.string(), lowered(file.extension().string()) == ".tsv" ? '\t' : ',');
     std::vector<std::string> cells;
     std::vector<AskedSample> samples;
@@ -150,6 +154,7 @@ std::vector<AskedSample> rowsOfTexts(const fs::path& file) {
     if (found == cells.end() && cells.size() > 1) {
         std::string header;
         for (const std::string& cell : cells) header += (header.empty() ? "" : ", ") + cell;
+        if (findBrokenUtf8(header) != header.npos) requireUtf8(file.string(), text);
         throw ProblemError({file.string(), "text-csv.no-column", {"text", header}});
     }
     const auto column = static_cast<std::size_t>(found == cells.end() ? 0 : found - cells.begin());

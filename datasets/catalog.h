@@ -11,7 +11,8 @@ namespace lockstep {
 // `cacheFolder` is where decoded images may be kept (empty: memory only).
 std::vector<DatasetEntry> builtinDatasets(const std::filesystem::path& cacheFolder);
 
-// The entry that recognises a path best, or a problem "dataset.unrecognised" naming what was looked for.
+// The entry that recognises a path best, or a problem "dataset.unrecognised" naming what was looked for,
+// "dataset.packed" of an archive.
 Result<const DatasetEntry*> recogniseDataset(const std::vector<DatasetEntry>& entries,
                                              const std::filesystem::path& path);
 

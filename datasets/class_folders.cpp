@@ -1,9 +1,12 @@
 #include "datasets/class_folders.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
-#include <chrono>
+#include <cerrno>
 #include <optional>
+#include <system_error>
 
 #include "engine/core/random.h"
 #include "engine/core/system_names.h"
@@ -15,6 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string nameOf(const fs::path& path) { return path.filename().string(); }
+
+std::int64_t nanoseconds(const timespec& time) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    return std::int64_t{time.tv_sec} * kSecond + time.tv_nsec;
+}
 
 // A link to a folder that it lies in would be gone through without end.
 bool leadsUpwards(const fs::directory_entry& item) {
@@ -95,9 +103,15 @@ private:
     }
 
     static LabelledFile labelled(const fs::directory_entry& item, const fs::path& split, std::int32_t label) {
-        const auto modified = item.last_write_time().time_since_epoch();
-        return {item.path(), item.path().lexically_relative(split).generic_string(), label, item.file_size(),
-                std::chrono::duration_cast<std::chrono::nanoseconds>(modified).count()};
+        struct stat status {};
+        if (::stat(item.path().c_str(), &status) != 0)
+            throw fs::filesystem_error("stat", item.path(), std::error_code(errno, std::generic_category()));
+        return {item.path(),
+                item.path().lexically_relative(split).generic_string(),
+                label,
+                static_cast<std::uint64_t>(status.st_size),
+                nanoseconds(status.st_mtim),
+                nanoseconds(status.st_ctim)};
     }
 
     void skip(const fs::directory_entry& item, const std::string& code) {

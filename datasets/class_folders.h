@@ -17,6 +17,7 @@ struct LabelledFile {
     std::int32_t label = 0;
     std::uint64_t bytes = 0;
     std::int64_t modifiedNs = 0;
+    std::int64_t changedNs = 0;  // of the inode: setting the other one back changes this
 };
 
 struct FolderScan {

@@ -35,7 +35,8 @@ struct DecodedImages {
 DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format, Reading& reading,
                         std::int64_t before = 0);
 
-// A hash of all that the decoded bytes depend on: names, sizes and times of the files, format, version of this code.
+// A hash of all that the decoded bytes depend on: names, sizes and times of the files (both), format, version of this
+// code.
 std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,
                          const DecodedFormat& format);
 

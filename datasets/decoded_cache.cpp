@@ -134,6 +134,7 @@ std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const Labe
         hash.add(std::string_view(file.name));
         hash.add(file.bytes);
         hash.add(static_cast<std::uint64_t>(file.modifiedNs));
+        hash.add(static_cast<std::uint64_t>(file.changedNs));
     }
     return hash.value();
 }

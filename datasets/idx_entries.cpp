@@ -74,17 +74,22 @@ IdxFiles chooseFiles(const fs::path& folder, const std::string& split) {
     return fitting.front();
 }
 
-void requireFiles(const fs::path& folder, const IdxFiles& files) {
+// To train on, both splits are needed; a question may be about the one that is there.
+void requireFiles(const fs::path& folder, const IdxFiles& files, bool trains) {
     const auto require = [&](const fs::path& file, const char* what) {
         if (file.empty()) throw ProblemError({folder.string(), "idx.missing-file", {what}});
     };
-    require(files.trainImages, "train-images-idx3-ubyte");
-    require(files.trainLabels, "train-labels-idx1-ubyte");
-    if (files.testImages.empty() && files.testLabels.empty()) {
-        throw ProblemError({folder.string(), "dataset.missing-test", {}});
+    const bool hasTrain = !files.trainImages.empty() || !files.trainLabels.empty();
+    const bool hasTest = !files.testImages.empty() || !files.testLabels.empty();
+    if (trains || hasTrain) {
+        require(files.trainImages, "train-images-idx3-ubyte");
+        require(files.trainLabels, "train-labels-idx1-ubyte");
     }
-    require(files.testImages, "t10k-images-idx3-ubyte");
-    require(files.testLabels, "t10k-labels-idx1-ubyte");
+    if (trains && !hasTest) throw ProblemError({folder.string(), "dataset.missing-test", {}});
+    if (trains || hasTest) {
+        require(files.testImages, "t10k-images-idx3-ubyte");
+        require(files.testLabels, "t10k-labels-idx1-ubyte");
+    }
 }
 
 std::vector<std::int32_t> checkedLabels(const fs::path& file, const std::vector<std::uint8_t>& raw, int first,
@@ -134,17 +139,29 @@ std::shared_ptr<const MemoryDataset> dataset(DatasetInfo info, Split split, int 
     return std::make_shared<MemoryDataset>(std::move(info), std::move(split.images.pixels), std::move(labels));
 }
 
-Loaded load(const std::string& id, const fs::path& folder, const IdxFiles& files, const Known& known) {
-    requireFiles(folder, files);
-    Split train = readSplit(files.trainImages, files.trainLabels, known);
-    Split test = readSplit(files.testImages, files.testLabels, known);
+// A split of no images, beside one that has some.
+Split noneLike(const Split& other) {
+    Split none;
+    none.images.height = other.images.height;
+    none.images.width = other.images.width;
+    return none;
+}
+
+Loaded load(const std::string& id, const fs::path& folder, const IdxFiles& files, const Known& known, bool trains) {
+    requireFiles(folder, files, trains);
+    Split train, test;
+    if (!files.trainImages.empty()) train = readSplit(files.trainImages, files.trainLabels, known);
+    if (!files.testImages.empty()) test = readSplit(files.testImages, files.testLabels, known);
+    if (files.trainImages.empty()) train = noneLike(test);
+    if (files.testImages.empty()) test = noneLike(train);
+    const Split& first = files.trainImages.empty() ? test : train;
     DatasetInfo info;
     info.id = id;
     info.fields = imageFields({1, train.images.height, train.images.width});
-    info.classes = known.classes.empty() ? numbered(1 + *std::ranges::max_element(train.labels)) : known.classes;
+    info.classes = known.classes.empty() ? numbered(1 + *std::ranges::max_element(first.labels)) : known.classes;
     info.mean = known.mean;
     info.deviation = known.deviation;
-    if (info.mean.empty()) measureNormalisation(info, train.images.pixels);
+    if (info.mean.empty()) measureNormalisation(info, first.images.pixels);
     Loaded loaded;
     loaded.train = dataset(info, std::move(train), known.firstLabel);
     loaded.test = dataset(info, std::move(test), known.firstLabel);
@@ -157,10 +174,12 @@ std::vector<IdxFiles> filesAt(const fs::path& path) {
 }
 
 int recogniseIdx(const fs::path& path) {
+    int sure = 0;
     for (const IdxFiles& files : filesAt(path)) {
         if (!files.trainImages.empty() && !files.trainLabels.empty()) return 80;
+        if (!files.testImages.empty() && !files.testLabels.empty()) sure = 40;  // to be asked about
     }
-    return 0;
+    return sure;
 }
 
 // By the first training labels: other collections of the family have the same files.
@@ -195,10 +214,10 @@ DatasetEntry idxEntry() {
                      "Which collection, where a folder holds several, as in EMNIST: balanced, byclass, letters…"}};
     entry.remedy = "Download the four files of MNIST, KMNIST or EMNIST into one folder.";
     entry.recognise = recogniseIdx;
-    loadBy(entry, [](const fs::path& path, const ParamValues& params, Reading&) {
+    loadBy(entry, [](const fs::path& path, const ParamValues& params, Reading& reading) {
         const fs::path folder = folderOf(path);
         const IdxFiles files = chooseFiles(folder, params.string("split"));
-        return load("idx", folder, files, knownOf(files.name));
+        return load("idx", folder, files, knownOf(files.name), reading.trains());
     });
     return entry;
 }
@@ -212,14 +231,14 @@ DatasetEntry fashionMnistEntry() {
     entry.defaultPath = "/usr/share/datasets/fashion-mnist";
     entry.remedy = "apt install dataset-fashion-mnist";
     entry.recognise = recogniseFashion;
-    loadBy(entry,
-           [standard = entry.defaultPath, remedy = entry.remedy](const fs::path& path, const ParamValues&, Reading&) {
-               const fs::path folder = folderOf(path.empty() ? standard : path);
-               if (folder == standard && !fs::is_directory(folder)) {
-                   throw ProblemError({folder.string(), "dataset.not-installed", {remedy}});
-               }
-               return load("fashion-mnist", folder, chooseFiles(folder, ""), fashion());
-           });
+    loadBy(entry, [standard = entry.defaultPath, remedy = entry.remedy](const fs::path& path, const ParamValues&,
+                                                                        Reading& reading) {
+        const fs::path folder = folderOf(path.empty() ? standard : path);
+        if (folder == standard && !fs::is_directory(folder)) {
+            throw ProblemError({folder.string(), "dataset.not-installed", {remedy}});
+        }
+        return load("fashion-mnist", folder, chooseFiles(folder, ""), fashion(), reading.trains());
+    });
     return entry;
 }
 

@@ -81,19 +81,26 @@ DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const c
     return images;
 }
 
-std::vector<std::int32_t> labelsOf(const std::vector<LabelledFile>& files, const DecodedImages& images,
-                                   std::vector<SkippedFile>& skipped) {
+// Of the images that could be decoded.
+struct GoodFiles {
     std::vector<std::int32_t> labels;
+    std::vector<std::string> paths;
+};
+
+GoodFiles goodOf(const std::vector<LabelledFile>& files, const DecodedImages& images,
+                 std::vector<SkippedFile>& skipped) {
+    GoodFiles good;
     auto failure = images.failures.begin();
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (failure != images.failures.end() && failure->index == static_cast<std::int64_t>(i)) {
             skipped.push_back({files[i].file, failure->reason});
             ++failure;
         } else {
-            labels.push_back(files[i].label);
+            good.labels.push_back(files[i].label);
+            good.paths.push_back(files[i].file.string());
         }
     }
-    return labels;
+    return good;
 }
 
 Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params, Reading& reading) {
@@ -116,9 +123,10 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     const auto split = [&](const char* name, const std::vector<LabelledFile>& files, std::size_t before) {
         DecodedImages images = decoded(cacheFolder, root, name, files, format, reading,
                                        static_cast<std::int64_t>(before), loaded.warnings);
-        auto labels = labelsOf(files, images, loaded.skipped);
+        GoodFiles good = goodOf(files, images, loaded.skipped);
         if (info.mean.empty()) measureNormalisation(info, images.pixels);
-        return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(labels), images.content);
+        return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(good.labels), images.content,
+                                               std::move(good.paths));
     };
     loaded.train = split("train", scan.train, 0);
     if (loaded.train->info().count == 0 && !loaded.skipped.empty()) {

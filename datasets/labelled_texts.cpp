@@ -13,12 +13,13 @@ LabelledTexts::LabelledTexts(DatasetInfo info, std::int64_t sequence)
     m_info.fields = textFields(sequence);
 }
 
-void LabelledTexts::add(std::string_view text, std::int32_t label) {
+void LabelledTexts::add(std::string_view text, std::int32_t label, std::string file) {
     assert(!text.empty() && static_cast<std::size_t>(label) < m_info.classes.size());
     m_bytes += text.substr(0, m_sequence);
     m_cut += text.size() > m_sequence;
     m_begins.push_back(m_bytes.size());
     m_labels.push_back(label);
+    if (!file.empty()) m_files.push_back(std::move(file));
     ++m_info.count;
 }
 
@@ -33,6 +34,10 @@ void LabelledTexts::read(std::int64_t index, std::span<const std::span<std::byte
 
 const std::byte* LabelledTexts::resident(std::int64_t index, std::size_t field) const {
     return field == 2 ? reinterpret_cast<const std::byte*>(&m_labels[static_cast<std::size_t>(index)]) : nullptr;
+}
+
+std::string LabelledTexts::fileOf(std::int64_t index) const {
+    return m_files.empty() ? std::string() : m_files[static_cast<std::size_t>(index)];
 }
 
 std::optional<std::uint64_t> LabelledTexts::fingerprint() const {

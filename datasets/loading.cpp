@@ -130,6 +130,7 @@ void loadBy(DatasetEntry& entry, LoadFunction load) {
         auto remarks = leftOut(path, loaded.value());
         remarks.insert(remarks.end(), loaded.value().warnings.begin(), loaded.value().warnings.end());
         DatasetSplits splits{loaded.value().train, loaded.value().test, std::move(remarks)};
+        splits.leftOut = std::ssize(loaded.value().skipped);
         if (countOf(loaded.value().validation) > 0) splits.validation = loaded.value().validation;
         return splits;
     };

@@ -16,15 +16,17 @@ std::size_t imageBytes(const ImageShape& shape) {
 }
 
 MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels,
-                             std::optional<std::uint64_t> content)
+                             std::optional<std::uint64_t> content, std::vector<std::string> files)
     : m_info(std::move(info)),
       m_imageBytes(imageBytes(m_info.image())),
       m_pixels(std::move(pixels)),
       m_labels(std::move(labels)),
-      m_content(content) {
+      m_content(content),
+      m_files(std::move(files)) {
     m_info.count = static_cast<std::int64_t>(m_labels.size());
     m_info.inMemory = true;
     assert(m_info.fields == imageFields(m_info.image()) && m_pixels.size() == m_labels.size() * m_imageBytes);
+    assert(m_files.empty() || m_files.size() == m_labels.size());
 }
 
 void MemoryDataset::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
@@ -38,6 +40,10 @@ const std::byte* MemoryDataset::resident(std::int64_t index, std::size_t field) 
     const auto at = static_cast<std::size_t>(index);
     if (field == 0) return reinterpret_cast<const std::byte*>(m_pixels.data() + at * m_imageBytes);
     return reinterpret_cast<const std::byte*>(&m_labels[at]);
+}
+
+std::string MemoryDataset::fileOf(std::int64_t index) const {
+    return m_files.empty() ? std::string() : m_files[static_cast<std::size_t>(index)];
 }
 
 std::optional<std::uint64_t> MemoryDataset::fingerprint() const {

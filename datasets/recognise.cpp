@@ -1,3 +1,4 @@
+#include "datasets/archive_members.h"
 #include "datasets/catalog.h"
 
 namespace lockstep {
@@ -23,6 +24,8 @@ Result<const DatasetEntry*> recogniseDataset(const std::vector<DatasetEntry>& en
             best = &entry;
         }
     }
+    if (!best && isArchiveName(path) && !std::filesystem::is_directory(path, ignored))
+        return Problem{path.string(), "dataset.packed", {}};
     if (!best) return Problem{path.string(), "dataset.unrecognised", {looked}};
     return best;
 }

@@ -22,18 +22,29 @@ std::string hex(char byte) {
     return text;
 }
 
-}  // namespace
-
-std::string readText(const std::filesystem::path& file) {
+std::string bytesOf(const std::filesystem::path& file) {
     const auto stream = openPlain(file);
     requireMemory(file.string(), stream->bound());
     std::string text(stream->bound(), '\0');
     text.resize(stream->read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
-    requireUtf8(file.string(), text);
+    return text;
+}
+
+std::string withoutMark(const std::filesystem::path& file, std::string text) {
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     if (text.empty()) throw ProblemError({file.string(), "text.empty", {}});
     return text;
 }
+
+}  // namespace
+
+std::string readText(const std::filesystem::path& file) {
+    std::string text = bytesOf(file);
+    requireUtf8(file.string(), text);
+    return withoutMark(file, std::move(text));
+}
+
+std::string readBytesOfText(const std::filesystem::path& file) { return withoutMark(file, bytesOf(file)); }
 
 bool startsLikeText(const std::filesystem::path& file) {
     std::array<char, 4096> front{};

@@ -13,6 +13,8 @@ namespace lockstep {
 // The whole text of a file, without a byte-order mark at its front. Throws ProblemError "text.empty", "text.not-utf8"
 // (byte offset and byte), "dataset.too-large", "file.*". No allocation is larger than the file.
 std::string readText(const std::filesystem::path& file);
+// Likewise, but whoever reads on looks at the bytes: those that are no UTF-8 are there as they are.
+std::string readBytesOfText(const std::filesystem::path& file);
 
 // Whether a file begins as UTF-8 text does. Reads little; throws nothing but std::bad_alloc.
 bool startsLikeText(const std::filesystem::path& file);

@@ -25,7 +25,7 @@ Loaded load(const std::filesystem::path& path, const ParamValues& params, Readin
     const auto read = [&](const std::vector<LabelledFile>& files) {
         auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
         for (const LabelledFile& each : files) {
-            texts->add(readText(each.file), each.label);
+            texts->add(readText(each.file), each.label, each.file.string());
             reading.advance(++done);
         }
         return texts;

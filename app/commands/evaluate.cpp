@@ -40,6 +40,12 @@ Examples:
   lockstep evaluate 3 --data ~/data/new-photos --csv confusion > confusion.csv
   lockstep evaluate best.safetensors --json)";
 
+// What is no dataset may be good to predict on.
+Problem unlabelled(Problem problem) {
+    if (problem.code == "dataset.unrecognised") problem.code = "evaluate.unlabelled";
+    return problem;
+}
+
 // The trial's spec, but of the data that are asked about, at the sizes that the model reads.
 Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& options,
                                const Environment& environment) {
@@ -51,7 +57,7 @@ Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& 
         return Problem{"--dataset", "spec.unknown-dataset", {options.dataset, "see `lockstep datasets`"}};
     if (!entry) {
         const auto found = recogniseDataset(environment.datasets(), options.data);
-        if (!found.ok()) return found.problems();
+        if (!found.ok()) return unlabelled(found.problems().front());
         entry = found.value();
     }
     return specAskingAbout(own, *entry, absolutePath(options.data), model.trained);
@@ -63,6 +69,7 @@ struct AskedData {
     std::string name;
     std::vector<Problem> remarks;
     std::optional<DataFingerprint> fingerprint = {};
+    std::int64_t leftOut = 0;  // files
 };
 
 Result<AskedData> openAsked(Context& context, OpenedModel& model, const EvaluateOptions& options) {
@@ -82,7 +89,10 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     std::string name = dataName(model.resolved.spec);
     auto asked = asAsked(data.value(), askedSplit(options.split), model.trained, name);
     if (!asked.ok()) return asked.problems();
-    return AskedData{std::move(asked).value(), std::move(name), data.value().remarks, data.value().fingerprint};
+    std::vector<Problem> remarks = data.value().remarks;
+    if (auto numbered = takenByNumbers(data.value(), model.trained, name)) remarks.push_back(std::move(*numbered));
+    return AskedData{std::move(asked).value(), std::move(name), std::move(remarks), data.value().fingerprint,
+                     data.value().leftOut};
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {
@@ -113,6 +123,7 @@ Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const A
     out.counts = std::move(result.counts);
     out.counts.step = out.step;
     out.counts.epoch = out.epoch;
+    out.counts.leftOut = asked.leftOut;
     out.answers = std::move(result.answers);
     out.fingerprint = asked.fingerprint;
     return out;
@@ -153,7 +164,8 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     if (!options.json) tell(asked.value().remarks, context.words());
     Evaluation evaluation =
         evaluationOf(evaluateShown(context, model.value(), asked.value()), model.value(), asked.value(), options);
-    const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model};
+    const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model,
+                              asked.value().data.get()};
     const bool keeps = options.keeps && namesTrial(options.model.word);
     // It is told before it is kept, but for JSON, which says the number that the history gives it.
     const DataKnown known = knownBy(model.value().checkpoint);

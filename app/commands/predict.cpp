@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <utility>
 
 #include "app/answer_table.h"
+#include "app/asked_input.h"
 #include "app/commands/commands.h"
 #include "app/csv_row.h"
 #include "app/format.h"
@@ -43,8 +43,9 @@ standard input: a path on each line or, for a model of texts, a text. Of the IDX
 images are asked about, or the training images where there are no others; the rows name the file. A file counts as IDX by
 its name or, whatever its name, by how it begins; those named emnist-… are turned upright, as for training. Each device has the whole model and
 takes every Nth batch; the order of the answers does not depend on their number. What cannot be read is a row with its
-reason. With --interactive each line has one row: what holds several samples is refused. A language model goes on with a
-prompt instead.
+reason, a row of a table that is not UTF-8 too. A blank line is no path: it has no row, and how many there were is said at
+the end; of texts it is one, which is empty. With --interactive each line has one row: what holds several samples is
+refused, and so is a blank line. A language model goes on with a prompt instead.
 
 Examples:
   lockstep predict 3 photo.jpg
@@ -53,67 +54,6 @@ Examples:
   lockstep predict 7 --prompt "To be, or" --length 300 --temperature 0.7 --top-k 40
 
 Exit status: 0; 1 when some samples could not be answered; 141 when the reader of the answers has gone, as of others.)";
-
-bool readsTexts(const OpenedModel& model) { return model.resolved.model->task == ModelTask::TextClasses; }
-
-void addPath(std::vector<AskedSample>& samples, const std::string& path, const DatasetInfo& trained) {
-    try {
-        auto more = samplesAt(path, trained);
-        std::ranges::move(more, std::back_inserter(samples));
-    } catch (const ProblemError& error) {
-        samples.push_back({path, error.problem()});
-    } catch (const std::filesystem::filesystem_error& error) {
-        samples.push_back({path, Problem{path, "file.unreadable", {error.code().message()}}});
-    }
-}
-
-// Of a line that ends as Windows ends them, or of a list that `find -print0` has made.
-std::vector<std::string> pathsIn(std::string line) {
-    if (line.ends_with('\r')) line.pop_back();
-    std::vector<std::string> paths;
-    for (std::size_t at = 0; at < line.size();) {
-        const std::size_t end = std::min(line.find('\0', at), line.size());
-        if (end > at) paths.push_back(line.substr(at, end - at));
-        at = end + 1;
-    }
-    return paths;
-}
-
-// Line `number` of the standard input, from 1. Editors of Windows begin a file with a mark of its byte order.
-bool readLine(std::string& line, std::int64_t number) {
-    constexpr std::string_view kMark = "\xEF\xBB\xBF";
-    if (!std::getline(std::cin, line)) return false;
-    if (number == 1 && line.starts_with(kMark)) line.erase(0, kMark.size());
-    return true;
-}
-
-// A line of the standard input.
-void addLine(std::vector<AskedSample>& samples, const std::string& line, std::int64_t number,
-             const OpenedModel& model) {
-    if (readsTexts(model)) return samples.push_back({fmt::format("line {}", number), AskedText{line}}), void();
-    for (const std::string& path : pathsIn(line)) addPath(samples, path, model.trained);
-}
-
-std::vector<AskedSample> samplesFor(const PredictOptions& options, const OpenedModel& model) {
-    std::vector<AskedSample> samples;
-    std::string line;
-    for (const std::string& path : options.paths) {
-        if (path != "-") addPath(samples, path, model.trained);
-        for (std::int64_t number = 1; path == "-" && readLine(line, number); ++number)
-            addLine(samples, line, number, model);
-    }
-    return samples;
-}
-
-// Of a line one sample, whatever it says: who asks by lines counts the answers by them.
-AskedSample sampleOf(const std::string& line, std::int64_t number, const OpenedModel& model) {
-    const std::string place = fmt::format("line {}", number);
-    if (line.empty() && !readsTexts(model)) return {place, Problem{place, "predict.nothing-asked", {}}};
-    std::vector<AskedSample> samples;
-    addLine(samples, line, number, model);
-    if (samples.size() == 1) return std::move(samples.front());
-    return {line, Problem{line, "predict.several", {std::to_string(samples.size())}}};
-}
 
 // Rows of answers in one of three forms.
 class AnswerPrinter {
@@ -201,8 +141,12 @@ double percentile(const std::vector<double>& sorted, double share) {
     return sorted[std::clamp<std::size_t>(at, 1, sorted.size()) - 1];
 }
 
-void printSummary(const PredictResult& result, std::int64_t failed, const PredictOptions& options,
-                  const OpenedModel& model) {
+void tellOfBlankLines(std::int64_t lines) {
+    if (lines > 0) fmt::print(stderr, "{} passed over: no path is empty\n", plural(lines, "blank line"));
+}
+
+void printSummary(const PredictResult& result, std::int64_t failed, std::int64_t blankLines,
+                  const PredictOptions& options, const OpenedModel& model) {
     std::vector<double> times = result.batchSeconds;
     std::ranges::sort(times);
     const auto samples = static_cast<std::int64_t>(result.answers.size());
@@ -213,6 +157,7 @@ void printSummary(const PredictResult& result, std::int64_t failed, const Predic
         fmt::print("{}\n", lineOf({{"summary",
                                     {{"samples", samples},
                                      {"failed", failed},
+                                     {"blank_lines", blankLines},
                                      {"devices", model.resolved.spec.devices},
                                      {"seconds", result.seconds},
                                      {"samples_per_second", rate},
@@ -220,6 +165,7 @@ void printSummary(const PredictResult& result, std::int64_t failed, const Predic
                                      {"batch_ms", {{"p50", p50}, {"p95", p95}, {"p99", p99}}}}}}));
         return;
     }
+    tellOfBlankLines(blankLines);
     if (failed == samples) {
         fmt::print(stderr, "no answers: {} could not be answered\n", samplesText(failed));
         return;
@@ -238,7 +184,8 @@ PredictResult predictShown(const Context& context, PredictRequest request) {
 }
 
 int predictAll(const Context& context, const PredictOptions& options, const OpenedModel& model) {
-    const auto data = std::make_shared<AskedSamples>(model.trained, samplesFor(options, model));
+    AskedFor asked = askedFor(options.paths, model);
+    const auto data = std::make_shared<AskedSamples>(model.trained, std::move(asked.samples));
     if (data->info().count == 0) throw ProblemError({"PATH", "predict.nothing-asked", {}});
     const PredictResult result =
         predictShown(context, {model.resolved, model.checkpoint, model.trained, data, options.batch});
@@ -248,7 +195,7 @@ int predictAll(const Context& context, const PredictOptions& options, const Open
     for (std::int64_t i = 0; i < data->info().count; ++i)
         failed +=
             printer.row(data->sample(i).name, result.answers[static_cast<std::size_t>(i)], data->failure(i)) ? 0 : 1;
-    printSummary(result, failed, options, model);
+    printSummary(result, failed, asked.blankLines, options, model);
     return failed > 0 ? kFailed : kDone;
 }
 
@@ -261,7 +208,7 @@ int predictLines(const Context& context, const PredictOptions& options, const Op
     bool all = true;
     std::string line;
     for (std::int64_t number = 1; readLine(line, number); ++number) {
-        const auto one = std::make_shared<AskedSamples>(model.trained, std::vector{sampleOf(line, number, model)});
+        const auto one = std::make_shared<AskedSamples>(model.trained, std::vector{sampleOfLine(line, number, model)});
         const auto answer = predictor.answer(one);
         all = printer.row(one->sample(0).name, answer, one->failure(0)) && all;
         std::fflush(stdout);

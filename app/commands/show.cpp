@@ -180,8 +180,8 @@ void printEvaluations(const std::vector<Evaluation>& evaluations) {
     Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
     for (const Evaluation& each : evaluations)
         table.add({std::to_string(each.id), each.checkpoint, dataText(each.dataset, each.data), each.split,
-                   countText(each.samples), metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
-                   timeText(each.createdAt)});
+                   countText(each.samples) + leftOutText(each), metricText(*findMetric("test_loss"), each.loss),
+                   percentText(each.accuracy), timeText(each.createdAt)});
     fmt::print("\n{}", table.text());
 }
 
@@ -204,6 +204,7 @@ Json evaluationsJson(const std::vector<Evaluation>& evaluations) {
                        {"split", each.split},
                        {"devices", each.devices},
                        {"samples", each.samples},
+                       {"left_out", each.counts.leftOut},
                        {"loss", each.loss},
                        {"accuracy", each.accuracy},
                        {"fingerprint", fingerprintJson(each.fingerprint)},

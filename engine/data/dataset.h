@@ -57,6 +57,11 @@ public:
         (void)index, (void)field;
         return nullptr;
     }
+    // Where sample `index` lies, for people: its path, where each is a file of its own; else nothing.
+    virtual std::string fileOf(std::int64_t index) const {
+        (void)index;
+        return {};
+    }
     // What the samples are, in their order: equal wherever they lie, on whatever machine, and however many threads read
     // them. In general from the fields and up to 64 samples spread over all; a format that has its bytes at hand takes
     // them all. Reads; throws nothing.
@@ -70,6 +75,7 @@ struct DatasetSplits {
     std::vector<Problem> remarks = {};
     std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it, or it cannot be told
     std::shared_ptr<const Dataset> validation = {};   // null: there is none
+    std::int64_t leftOut = 0;                         // files that are no samples; a remark says why
     // Evaluated after each epoch, to choose the best one.
     const std::shared_ptr<const Dataset>& choosing() const { return validation ? validation : test; }
 };

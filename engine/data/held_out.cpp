@@ -35,6 +35,7 @@ public:
     const std::byte* resident(std::int64_t index, std::size_t field) const override {
         return m_whole->resident(placeOf(index), field);
     }
+    std::string fileOf(std::int64_t index) const override { return m_whole->fileOf(placeOf(index)); }
 
 private:
     std::int64_t placeOf(std::int64_t index) const { return m_places[static_cast<std::size_t>(index)]; }

@@ -72,6 +72,12 @@ std::string sinceText(const CardFacts& facts, const Evaluation& evaluation) {
     return changedSince(evaluation, facts.evaluations) ? ", changed since" : "";
 }
 
+// Behind the number of its samples.
+std::string leftOutText(const Evaluation& evaluation) {
+    const std::int64_t files = evaluation.counts.leftOut;
+    return files > 0 ? ", " + counted(files, "file", "files") + " left out" : "";
+}
+
 Block evaluationsTable(const CardFacts& facts) {
     const bool isText = isLanguage(facts);
     TextTable table{{"Evaluation", "Checkpoint", "Data", "Split", "Samples", "Loss", isText ? "Perplexity" : "Accuracy",
@@ -82,8 +88,8 @@ Block evaluationsTable(const CardFacts& facts) {
         const double error = expectedCalibrationError(calibration(each.counts));
         table.rows.push_back(
             {std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')',
-             dataText(each.dataset, each.data) + sinceText(facts, each), each.split, countText(each.samples),
-             metricText(*findMetric("test_loss"), each.loss),
+             dataText(each.dataset, each.data) + sinceText(facts, each), each.split,
+             countText(each.samples) + leftOutText(each), metricText(*findMetric("test_loss"), each.loss),
              isText ? metricText(*findMetric("test_perplexity"), perplexity(each.loss)) : percentText(each.accuracy),
              percentText(error)});
     }
@@ -208,8 +214,8 @@ Blocks ofClasses(const CardFacts& facts, const ClassCounts& source, const std::s
 }
 
 std::string toldOf(const CardFacts& facts, const Evaluation& evaluation) {
-    return counted(evaluation.samples, "sample", "samples") + " (" + evaluation.split + ") of " +
-           dataText(evaluation.dataset, evaluation.data) + sinceText(facts, evaluation) + ", asked of the " +
+    return counted(evaluation.samples, "sample", "samples") + leftOutText(evaluation) + " (" + evaluation.split +
+           ") of " + dataText(evaluation.dataset, evaluation.data) + sinceText(facts, evaluation) + ", asked of the " +
            evaluation.checkpoint + " checkpoint after " + counted(evaluation.step, "update", "updates");
 }
 

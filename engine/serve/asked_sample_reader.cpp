@@ -97,6 +97,7 @@ AskedSamplesAnswer AskedSampleReader::read(const TrialSpec& spec, const AskedSam
         if (at < 0 || at >= info.count)
             throw ProblemError({"samples", "serve.no-sample", {std::to_string(at), std::to_string(info.count)}});
         answer.samples.push_back(shown(sample.read(at), info));
+        answer.samples.back().file = m_opened->samples->fileOf(at);
     }
     return answer;
 }

@@ -78,7 +78,10 @@ static void fields(auto& v, auto& e, const SamplesAnswer*) {
     fields(v, e.data, static_cast<const DescribedData*>(nullptr));
     v("skipped", e.skipped), v("samples", e.samples);
 }
-static void fields(auto& v, auto& e, const AskedAbout*) { v("image", e.image), v("text", e.text); }
+static void fields(auto& v, auto& e, const AskedAbout*) {
+    v("image", e.image), v("text", e.text);
+    v.optional("file", e.file);
+}
 static void fields(auto& v, auto& e, const AskedSamplesAnswer*) {
     v("classes", e.classes), v("samples", e.samples), v.optional("changed", e.changed);
 }

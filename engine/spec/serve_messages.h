@@ -112,10 +112,11 @@ struct SamplesAnswer {
     std::vector<ShownSample> samples;
 };
 
-// A sample that a model was asked about: its image, or what it read of a text.
+// A sample that a model was asked about: its image, or what it read of a text; and its file, if it has one of its own.
 struct AskedAbout {
     ShownImage image;
     std::string text;
+    std::string file = {};
 };
 struct AskedSamplesAnswer {
     std::vector<std::string> classes;       // that the model knows

@@ -66,6 +66,7 @@ static void fields(auto& v, auto& e, const DataProgress*) {
 static void fields(auto& v, auto& e, const EvalCounts*) {
     v("step", e.step), v("epoch", e.epoch), v("split", e.split), v("classes", e.classes), v("cells", e.cells);
     v("bin_samples", e.binSamples), v("bin_correct", e.binCorrect), v("bin_confidence", e.binConfidence);
+    v.optional("left_out", e.leftOut);
 }
 
 namespace {

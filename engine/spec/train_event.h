@@ -61,6 +61,7 @@ struct EvalCounts {
     std::vector<std::int64_t> binSamples = {}, binCorrect = {};
     std::vector<double> binConfidence = {};
     Split split = Split::Test;
+    std::int64_t leftOut = 0;  // files of the data asked about, of all splits, that are not among the samples
     bool operator==(const EvalCounts&) const = default;
 };
 // What a language model wrote after the epoch's evaluation. UTF-8, with U+FFFD for bytes that are none and for control

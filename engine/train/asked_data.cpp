@@ -36,6 +36,13 @@ std::string listed(const std::vector<std::string>& names) {
     return names.size() > kMost ? list + ", …" : list;
 }
 
+// Empty: some of the names are known, or they are no numbers that the model has classes for.
+std::optional<ClassMap> numbersInstead(const std::vector<std::string>& from, const std::vector<std::string>& to) {
+    const auto isKnown = [&](const std::string& each) { return std::ranges::find(to, each) != to.end(); };
+    if (from.size() > to.size() || std::ranges::any_of(from, isKnown)) return std::nullopt;
+    return byNumbers(from);
+}
+
 Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vector<std::string>& to,
                           const std::string& name) {
     ClassMap map(from.size());
@@ -46,8 +53,7 @@ Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vecto
         if (found == to.end()) unknown.push_back(from[i]);
     }
     if (unknown.empty()) return map;
-    const bool mayBeNumbers = unknown.size() == from.size() && from.size() <= to.size();
-    if (auto numbered = mayBeNumbers ? byNumbers(from) : std::nullopt) return std::move(*numbered);
+    if (auto numbered = numbersInstead(from, to)) return std::move(*numbered);
     return Problem{name,
                    "evaluate.other-classes",
                    {std::to_string(unknown.size()), listed(unknown), std::to_string(to.size()), listed(to)}};
@@ -85,6 +91,11 @@ public:
         if (mapsLabels() && field == m_label) return nullptr;
         const auto& [part, at] = placeOf(index);
         return part.resident(at, field);
+    }
+
+    std::string fileOf(std::int64_t index) const override {
+        const auto& [part, at] = placeOf(index);
+        return part.fileOf(at);
     }
 
 private:
@@ -129,6 +140,15 @@ Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedS
     const bool stands = isUnchanged(classes.value());
     return std::shared_ptr<const Dataset>(
         std::make_shared<AskedDataset>(std::move(parts), trained, stands ? ClassMap() : std::move(classes).value()));
+}
+
+std::optional<Problem> takenByNumbers(const DatasetSplits& data, const DatasetInfo& trained, const std::string& name) {
+    const auto& from = data.train->info().classes;
+    const auto numbered = from.empty() ? std::nullopt : numbersInstead(from, trained.classes);
+    if (!numbered) return std::nullopt;
+    std::vector<std::string> pairs;
+    for (std::size_t i = 0; i < from.size(); ++i) pairs.push_back(std::to_string(i) + " = " + trained.classes[i]);
+    return Problem{name, "evaluate.by-numbers", {listed(pairs)}};
 }
 
 std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, const DatasetInfo& trained) {

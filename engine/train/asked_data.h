@@ -1,6 +1,9 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "engine/data/dataset.h"
@@ -18,6 +21,10 @@ AskedSplit askedSplit(std::string_view name);  // "test", "validation", "train",
 // know); both with the name of the data, for example their path, as field.
 Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split, const DatasetInfo& trained,
                                                const std::string& name = "data");
+
+// What is to be said where asAsked() takes classes by their numbers: "evaluate.by-numbers", with the pairs.
+std::optional<Problem> takenByNumbers(const DatasetSplits& data, const DatasetInfo& trained,
+                                      const std::string& name = "data");
 
 // Settings that let another source of data give what `trained` had, as far as it has such settings: sizes and colour of
 // images, the length of texts.

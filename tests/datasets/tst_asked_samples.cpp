@@ -251,6 +251,26 @@ private slots:
         QCOMPARE(codeOf([&] { samplesAt(folder / "two.csv", textsOf(8)); }), std::string("text-csv.no-column"));
     }
 
+    // A byte of another encoding costs its row alone; UTF-16 has no rows.
+    void aRowThatIsNoUtf8IsAReason() {
+        const Folder folder;
+        writeText(folder / "x.csv", "text,note\nhello\xe9,a\nworld,\xe9\n\"caf\xc3\xa9\",c\n");
+        const AskedSamples samples(textsOf(8), samplesAt(folder / "x.csv", textsOf(8)));
+        QCOMPARE(samples.info().count, std::int64_t{3});
+        Sample sample(samples);
+        for (std::int64_t i = 0; i < 3; ++i) {
+            sample.read(i);
+            QCOMPARE(samples.failure(i).has_value(), i == 0);
+        }
+        const Problem reason = *samples.failure(0);
+        QCOMPARE(reason.code, std::string("text.not-utf8"));
+        QVERIFY(reason.field.ends_with("x.csv:2") && reason.args == (std::vector<std::string>{"5", "0xe9"}));
+        writeText(folder / "wide.csv", std::string("\xff\xfet\0e\0x\0t\0\n\0a\0\n\0", 16));
+        QCOMPARE(codeOf([&] { samplesAt(folder / "wide.csv", textsOf(8)); }), std::string("text.not-utf8"));
+        writeText(folder / "head.csv", "a,t\xe9xt\nc,d\n");
+        QCOMPARE(codeOf([&] { samplesAt(folder / "head.csv", textsOf(8)); }), std::string("text.not-utf8"));
+    }
+
     void manyThreadsReadAtOnce() {
         std::vector<AskedSample> asked;
         for (int i = 0; i < 400; ++i) {

@@ -150,6 +150,28 @@ private slots:
         QCOMPARE(codeOf(open("idx", folder.path())), std::string("dataset.missing-test"));
     }
 
+    // Not to train on.
+    void aQuestionMayBeAboutOneSplit() {
+        const Folder folder;
+        writeCollection(folder);
+        const auto asked = [&] { return entry("idx").open(folder.path(), params(entry("idx")), {.trains = false}); };
+        const auto whole = asked().value();
+        std::filesystem::remove(folder / "train-images-idx3-ubyte");
+        QCOMPARE(codeOf(asked()), std::string("idx.missing-file"));
+        std::filesystem::remove(folder / "train-labels-idx1-ubyte");
+        QCOMPARE(recogniseDataset(builtinDatasets({}), folder.path()).value()->id, std::string("idx"));
+        QCOMPARE(codeOf(open("idx", folder.path())), std::string("idx.missing-file"));
+        const auto tested = asked().value();
+        QCOMPARE(tested.train->info().count, std::int64_t{0});
+        QCOMPARE(tested.test->info().count, whole.test->info().count);
+        QVERIFY(fingerprintOf(tested)->test == fingerprintOf(whole)->test);
+        writeCollection(folder);
+        std::filesystem::remove(folder / "t10k-images-idx3-ubyte");
+        std::filesystem::remove(folder / "t10k-labels-idx1-ubyte");
+        const auto trained = asked().value();
+        QVERIFY(trained.train->info().count == whole.train->info().count && trained.test->info().count == 0);
+    }
+
     void aPipeDoesNotHang() {
         const Folder folder;
         writeCollection(folder);

@@ -374,6 +374,26 @@ private slots:
         QCOMPARE(std::distance(fs::directory_iterator(cache.path()), fs::directory_iterator()), 2);
     }
 
+    // As `cp -p` and `rsync -t` leave it: as many bytes, and the time of before.
+    void aFileThatKeepsItsSizeAndTimeIsReadAnew() {
+        const Folder folder, cache;
+        writeSplits(folder);
+        const DatasetEntry of = entry("image-folder", cache.path());
+        const auto opened = [&] { return of.open(folder.path(), params(of), {}).value(); };
+        const fs::path file = folder / "test/cat" / fs::directory_iterator(folder / "test/cat")->path().filename();
+        const auto size = fs::file_size(file);
+        const auto time = fs::last_write_time(file);
+        const auto before = fingerprintOf(opened()).value();
+        Bytes other = jpegOf(Bytes(768, 200), 16, 16, TJPF_RGB);
+        QVERIFY(other.size() <= size);
+        other.resize(size);  // nothing behind the picture counts
+        writeFile(file, other);
+        fs::last_write_time(file, time);
+        const auto after = fingerprintOf(opened()).value();
+        QVERIFY(after.test != before.test);
+        QVERIFY(after.train == before.train);
+    }
+
     // By the files themselves: decoders differ, and a cache is of one machine.
     void theFingerprintIsOfTheFilesInUse() {
         const Folder folder, cache, other;

@@ -1,6 +1,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -119,6 +120,27 @@ private slots:
         request.fingerprint.clear();  // nobody knows
         request.samples = {0};
         QCOMPARE(asker.ask(request).answer.samples.size(), 1u);
+    }
+
+    // A sample that is a file is named by it.
+    void samplesNameTheirFiles() {
+        const QTemporaryDir folder;
+        const std::filesystem::path root = std::filesystem::canonical(folder.path().toStdString());
+        for (const char* split : {"train", "test"}) {
+            for (const char* kind : {"cat", "dog"}) {
+                std::filesystem::create_directories(root / split / kind);
+                std::ofstream(root / split / kind / "0.txt") << kind << ' ' << split;
+            }
+        }
+        nlohmann::json spec{{"model", "text-encoder"}};
+        spec["dataset"] = {{"id", "text-folder"}, {"path", root.string()}};
+        Asker asker;
+        const auto texts = asker.ask(AskedSamplesRequest{{spec.dump()}, "", "all", {0, 3}}).answer;
+        QCOMPARE(texts.samples.size(), 2u);
+        QCOMPARE(texts.samples[0].file, (root / "train/cat/0.txt").string());
+        QCOMPARE(texts.samples[1].file, (root / "test/dog/0.txt").string());
+        const auto made = asker.ask(AskedSamplesRequest{{kSpec}, "", "all", {0}}).answer;
+        QVERIFY(made.samples[0].file.empty());
     }
 
     // Where it is known what the model was trained on, its data need not be there.

@@ -98,6 +98,10 @@ private slots:
         QVERIFY(read.ok() && read.value().number == 5);
         QVERIFY(std::get<EvalCounts>(read.value().event) == threeClasses());
         QVERIFY(!isStepEvent(threeClasses()));
+        EvalCounts holed = threeClasses();
+        QVERIFY(toJsonLine(holed, 5).find("left_out") == std::string::npos);
+        holed.leftOut = 2;
+        QVERIFY(std::get<EvalCounts>(eventFromJsonLine(toJsonLine(holed, 5)).value().event) == holed);
     }
 
     void aFingerprintIsReadAsItWasWritten() {

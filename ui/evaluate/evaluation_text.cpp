@@ -34,6 +34,10 @@ QStringList figuresOf(const Evaluation& evaluation, bool isLanguage) {
     QStringList figures{samplesText(evaluation.samples)};
     figures += isLanguage ? languageFigures(evaluation.loss) : QStringList{lossText(evaluation.loss)};
     figures << EvaluationText::tr("accuracy %1").arg(runPercent(evaluation.accuracy));
+    if (const auto files = evaluation.counts.leftOut; files > 0)
+        figures.insert(1, files == 1
+                              ? EvaluationText::tr("one file left out")
+                              : EvaluationText::tr("%1 files left out").arg(runCount(static_cast<double>(files))));
     if (evaluation.accuracy5 >= 0) figures << EvaluationText::tr("best five %1").arg(runPercent(evaluation.accuracy5));
     return figures;
 }

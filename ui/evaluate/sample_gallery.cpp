@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kAtOnce = 100;
 constexpr int kPicture = 64, kCell = 120, kCaption = kCell - space::kLarge, kBars = 220;
 constexpr int kMostText = 90, kWidestName = 200;  // of a text's line: characters, pixels
-constexpr int kSampleRole = Qt::UserRole, kTextRole = Qt::UserRole + 1;
+constexpr int kSampleRole = Qt::UserRole, kTextRole = Qt::UserRole + 1, kFileRole = Qt::UserRole + 2;
 
 // Small ones larger, their pixels as they are; all of them in the middle of a square.
 QIcon iconOf(const QImage& image) {
@@ -59,6 +59,7 @@ SampleGallery::SampleGallery(QWidget* parent) : QFrame(parent) {
     m_list->setIconSize({kPicture, kPicture});
     m_list->setWordWrap(true);
     m_chosen = new QLabel;
+    m_chosen->setObjectName("chosenSample");
     m_chosen->setWordWrap(true);
     auto* head = new QHBoxLayout;
     head->addWidget(m_title, 1);
@@ -192,6 +193,7 @@ void SampleGallery::addShown(const std::vector<AskedAbout>& shown, const QString
         item->setData(kSampleRole, static_cast<qlonglong>(m_samples[first + i]));
         if (images) item->setIcon(iconOf(imageFrom(shown[i].image)));
         else item->setData(kTextRole, oneLine(shown[i].text));
+        item->setData(kFileRole, oneLine(shown[i].file));
         label(*item);
     }
     endAdding(remark);
@@ -213,7 +215,9 @@ void SampleGallery::label(QListWidgetItem& item) const {
     const QString text = item.data(kTextRole).toString();
     const QString whole = tr("Taken for %1 (%2), is %3").arg(answer, share, label);
     item.setData(Qt::AccessibleTextRole, whole);
-    item.setToolTip(text.isEmpty() ? whole : whole + '\n' + text);
+    QStringList tip{whole, text, item.data(kFileRole).toString()};
+    tip.removeAll(QString());
+    item.setToolTip(tip.join('\n'));
     item.setText(text.isEmpty() ? tileOf(answer, share, label) : lineOf(answer, share, label, text));
 }
 
@@ -245,7 +249,11 @@ void SampleGallery::showChosen() {
     if (!item || m_models.empty()) return;
     const qlonglong sample = item->data(kSampleRole).toLongLong();
     const auto label = m_models.front().evaluation->answers[static_cast<std::size_t>(sample)].label;
-    m_chosen->setText(tr("Sample %1 is: %2").arg(sample).arg(className(label)));
+    const QString file = item->data(kFileRole).toString(),
+                  what = tr("Sample %1 is: %2").arg(sample).arg(className(label));
+    const QString path = m_chosen->fontMetrics().elidedText(file, Qt::ElideLeft, kBars);
+    m_chosen->setText(file.isEmpty() ? what : what + '\n' + path);
+    m_chosen->setToolTip(file);
     for (std::size_t i = 0; i < m_bars.size(); ++i) {
         m_bars[i]->setVisible(i < m_models.size());
         m_barTitles[i]->setVisible(i < m_models.size() && m_models.size() > 1);

@@ -45,6 +45,19 @@ private slots:
         QCOMPARE(item.toolTip(), QString("Taken for dog (91 %), is cat"));
     }
 
+    // A sample that is a file is named by its path, too.
+    void theFileIsNamed() {
+        SampleGallery gallery;
+        AskedAbout sample = image();
+        sample.file = "/photos/cat/<b>0001</b>.jpg";
+        const auto& item = shown(gallery, {"cat", "dog"}, sample);
+        QCOMPARE(item.toolTip(), QString("Taken for dog (91 %), is cat\n/photos/cat/<b>0001</b>.jpg"));
+        const auto* chosen = gallery.findChild<QLabel*>("chosenSample");
+        QCOMPARE(chosen->toolTip(), QString("/photos/cat/<b>0001</b>.jpg"));
+        QVERIFY2(chosen->text().startsWith("Sample 0 is: cat\n") && chosen->text().endsWith(".jpg"),
+                 qPrintable(chosen->text()));
+    }
+
     // Short enough for the tile, whole where it is pointed at; the share is never what is left out.
     void longNamesAreCut() {
         SampleGallery gallery;

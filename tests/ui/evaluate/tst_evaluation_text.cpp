@@ -1,0 +1,24 @@
+#include <QtTest>
+
+#include "ui/evaluate/evaluation_text.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+class TestEvaluationText : public QObject {
+    Q_OBJECT
+private slots:
+    // Beside the samples, and only where there are any.
+    void filesLeftOutAreSaid() {
+        Evaluation evaluation;
+        evaluation.samples = 18;
+        QVERIFY(figuresOf(&evaluation, nullptr, false).filter("left out").isEmpty());
+        evaluation.counts.leftOut = 1;
+        QCOMPARE(figuresOf(&evaluation, nullptr, false).mid(0, 2), (QStringList{"18 samples", "one file left out"}));
+        evaluation.counts.leftOut = 1200;
+        QCOMPARE(figuresOf(&evaluation, nullptr, true).value(1), QString("1,200 files left out"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestEvaluationText)
+#include "tst_evaluation_text.moc"
