@@ -239,9 +239,10 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
         ->type_name("N")
         ->check(anyWhole());
     command
-        .add_option("--retries", options.retries,
-                    "How often a trial that failed is tried again (2 unless said); tries count that came\nno further "
-                    "than the one before")
+        .add_option(
+            "--retries", options.retries,
+            "How often a trial that failed is tried again (2 unless said); attempts count that\ncame no further "
+            "than the one before")
         ->type_name("N")
         ->check(anyWhole());
     command

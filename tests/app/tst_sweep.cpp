@@ -459,6 +459,11 @@ private slots:
             QVERIFY2(refused.status == 2 && refused.err.contains("is below 1"), qPrintable(refused.err));
             QVERIFY2(refused.err.size() < 300, qPrintable(refused.err));
         }
+        for (const char* cells : {"0", "-3"}) {
+            const auto refused = program.run({"sweeps", "1", "--trials", cells});
+            QVERIFY2(refused.err.contains(QString("--trials: %1 is below 1").arg(cells)), qPrintable(refused.err));
+            QVERIFY2(refused.err.contains("`lockstep sweeps 1` lists them"), qPrintable(refused.err));
+        }
         for (const QStringList& words :
              {QStringList{"sweeps", "1", "--trials", "1e9"},
               QStringList{"sweeps", "1", "--trials", "99999999999999999999"},
