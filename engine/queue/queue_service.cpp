@@ -265,7 +265,7 @@ void QueueService::cancelSweep(std::int64_t group) {
     store().setGroupState(group, GroupState::Cancelled);
     std::vector<std::int64_t> open;
     for (const GroupTrial& each : query().trials(group)) {
-        if (each.trial && each.isQueued) open.push_back(*each.trial);
+        if (each.trial && each.isQueued && !each.adopted) open.push_back(*each.trial);
     }
     for (const std::int64_t each : open) store().remove(each);
     std::optional<ProblemError> unanswered;
@@ -308,7 +308,7 @@ std::int64_t QueueService::retrySweep(std::int64_t group) {
         const bool mayGoOn = each.hasFailed() || (!each.isQueued && wasEnded && !each.isAtRung());
         if (!isRemoved && !mayGoOn) continue;
         ++count;
-        if (isRemoved) {
+        if (isRemoved || each.adopted) {
             store().freePlace(each.place);
             continue;
         }
