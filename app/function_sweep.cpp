@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "app/format.h"
+#include "app/listing.h"
 #include "app/sweep_text.h"
 #include "datasets/csv.h"
 #include "datasets/text_file.h"
@@ -89,6 +91,12 @@ Result<FunctionSweep> functionSweepFrom(const SweepOptions& options) {
         if (std::ranges::find(sweep.vary, each.path, &Dimension::path) == sweep.vary.end())
             return Problem{"vary", "search.function-asks", {sweep.objective, each.path}};
     }
+    for (const Dimension& each : sweep.vary) {
+        const bool isAsked =
+            std::ranges::find(function.value().domain, each.path, &Dimension::path) != function.value().domain.end();
+        if (function.value().isTable() && !isAsked)
+            return Problem{function.value().name, "search.table-no-column", {each.path}};
+    }
     adoptKinds(sweep, ownField);
     auto space = functionSpaceOf(sweep);
     if (!space.ok()) return space.problems();
@@ -98,17 +106,25 @@ Result<FunctionSweep> functionSweepFrom(const SweepOptions& options) {
 
 std::string lossText(double loss) { return std::isfinite(loss) ? formatted("%.6g", loss) : "–"; }
 
-void print(const SimulatedTrial& trial) {
-    fmt::print("{:>4}  loss {:<12}  best {:<12}  {}\n", trial.number + 1, lossText(trial.tried.loss),
-               lossText(trial.best), printable(wordsOf(trial.tried.cell)));
+std::vector<Problem> problemsOf(const SimulatedTrial& trial, const TestFunction& function) {
+    if (trial.tried.hasLoss()) return {};
+    return {function.whyNone(trial.tried.cell)};
 }
 
-Json jsonOf(const SimulatedTrial& trial, const std::string& method) {
+void print(const SimulatedTrial& trial, const std::vector<Problem>& problems, const Words& words) {
+    fmt::print("{:>4}  loss {:<12}  best {:<12}  {}\n", trial.number + 1, lossText(trial.tried.loss),
+               lossText(trial.best), printable(wordsOf(trial.tried.cell)));
+    for (const Problem& each : problems) fmt::print("      failed: {}\n", words.what(each));
+}
+
+Json jsonOf(const SimulatedTrial& trial, const std::string& method, const std::vector<Problem>& problems,
+            const Words& words) {
     return {{"trial", trial.number + 1},
             {"method", method},
             {"settings", settingsJson(trial.tried.cell)},
             {"loss", finiteOrNull(trial.tried.loss)},
-            {"best", finiteOrNull(trial.best)}};
+            {"best", finiteOrNull(trial.best)},
+            {"problems", problemsJson(problems, words)}};
 }
 
 void warnOfLinesWithoutLoss(const TestFunction& function) {
@@ -133,11 +149,17 @@ int runFunctionSweep(const Context& context, const SweepOptions& options, bool j
     if (!json && !chosen.reason.empty()) fmt::print("{}\n", context.words().what({"method", chosen.reason, {}}));
     warnOfLinesWithoutLoss(function);
     double best = 0;
+    std::set<std::string> remedies;  // each once
     simulate(sweep, space, function, [&](const SimulatedTrial& trial) {
-        if (json) fmt::print("{}\n", lineOf(jsonOf(trial, chosen.method)));
-        else print(trial);
+        const auto problems = problemsOf(trial, function);
+        if (json) fmt::print("{}\n", lineOf(jsonOf(trial, chosen.method, problems, context.words())));
+        else print(trial, problems, context.words());
+        for (const Problem& each : problems) remedies.insert(context.words().remedy(each));
         best = trial.best;
     });
+    for (const std::string& each : remedies) {
+        if (!json) fmt::print("  → {}\n", each);
+    }
     return std::isfinite(best) ? kDone : kFailed;
 }
 

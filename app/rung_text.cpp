@@ -54,14 +54,11 @@ std::string rungValueText(const SweepResult& sweep, const CellResult& cell) {
 }
 
 std::string bestAtRungText(const SweepResult& sweep) {
-    if (!sweep.bestAtRung) return {};
-    const CellResult& cell = sweep.cells[*sweep.bestAtRung];
-    const auto at = rungValueOf(sweep, cell);
-    if (!at) return {};
-    const GroupState state = sweep.group.state;
-    const bool goesOn = state == GroupState::Active || state == GroupState::Paused;
-    return fmt::format("none trained to its end{}; the best at rung {}: {} {}: {}", goesOn ? " yet" : "", at->rung,
-                       objectiveName(*sweep.objective), rungValueText(sweep, cell), printable(wordsOf(cell.settings)));
+    const auto best = bestAtRungOf(sweep);
+    if (!best) return {};
+    return fmt::format("none trained to its end{}; the best at rung {}: {} {}: {}", sweep.mayGoOn() ? " yet" : "",
+                       best->at.rung, objectiveName(*sweep.objective), rungValueText(sweep, *best->cell),
+                       printable(wordsOf(best->cell->settings)));
 }
 
 Json rungsJson(const SweepResult& sweep) {

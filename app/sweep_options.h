@@ -30,8 +30,4 @@ std::optional<SweepSpec> statedSweep(const SweepOptions& options, std::vector<Pr
 // Problems: of the file, of the options, of every value that a trial could not have, and those of spaceOf().
 Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment);
 
-// Whoever starts it is told: settings and their values, how many trials, how many at once and on what, by what the best
-// is chosen, and what that is worth. Lines.
-std::string sweepText(const SweepSpec& sweep, const Environment& environment);
-
 }  // namespace lockstep

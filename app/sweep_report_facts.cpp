@@ -57,7 +57,7 @@ public:
         facts.climbers = m_sweep.climbers;
         facts.planned = m_sweep.planned;
         facts.finished = m_sweep.finished, facts.failed = m_sweep.failed, facts.running = m_sweep.running;
-        facts.waiting = m_sweep.open - m_sweep.running, facts.atRungs = m_sweep.paused;
+        facts.waiting = m_sweep.waiting(), facts.halted = m_sweep.halted, facts.atRungs = m_sweep.paused;
         facts.cancelled = m_sweep.cancelled, facts.removed = m_sweep.removed, facts.adopted = m_sweep.adopted;
         addTried(facts);
         addBestAtRung(facts);
@@ -159,9 +159,8 @@ private:
     }
 
     void addBestAtRung(SweepFacts& facts) const {
-        if (!m_sweep.bestAtRung) return;
-        if (const auto at = rungValueOf(m_sweep, m_sweep.cells[*m_sweep.bestAtRung]))
-            facts.bestAtRung = report::BestAtRung{*m_sweep.bestAtRung, at->epoch, at->value};
+        if (const auto best = bestAtRungOf(m_sweep))
+            facts.bestAtRung = report::BestAtRung{*m_sweep.bestAtRung, best->at.epoch, best->at.value};
     }
 
     const TrialQuery& m_query;

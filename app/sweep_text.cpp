@@ -46,8 +46,9 @@ std::string progressText(const SweepResult& sweep) {
     const auto add = [&](std::int64_t count, const char* word) {
         if (count > 0) text += fmt::format(", {} {}", count, word);
     };
-    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed");
-    add(sweep.cancelled, "cancelled"), add(sweep.removed, "deleted");
+    add(sweep.running, "running"), add(sweep.halted, "paused");
+    add(sweep.paused, sweep.mayGoOn() ? "paused at a rung" : "stopped at a rung"), add(sweep.failed, "failed");
+    add(sweep.cancelled, "cancelled"), add(sweep.removed, "deleted"), add(sweep.adopted, "known before");
     if (sweep.best) {
         const CellResult& best = sweep.cells[*sweep.best];
         text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
@@ -79,7 +80,8 @@ std::string stateText(const SweepResult& sweep, const CellResult& cell) {
         if (count > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count, word);
     };
     add(cell.finished, "finished"), add(cell.failed, "failed"), add(cell.running, "running");
-    add(cell.open - cell.running, "waiting"), add(cell.cancelled, "cancelled"), add(cell.removed, "deleted");
+    add(cell.halted, "paused"), add(cell.open - cell.running - cell.halted, "waiting"),
+        add(cell.cancelled, "cancelled"), add(cell.removed, "deleted");
     return text;
 }
 
@@ -131,7 +133,8 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"first_failure", sweep.firstFailure ? words.what(*sweep.firstFailure) : ""},
              {"virtual_devices", sweep.isVirtual},
              {"running", sweep.running},
-             {"waiting", sweep.open - sweep.running},
+             {"waiting", sweep.waiting()},
+             {"paused_by_person", sweep.halted},
              {"adopted", sweep.adopted},
              {"seconds_left", sweep.secondsLeft() ? Json(*sweep.secondsLeft()) : Json()},
              {"best", sweep.best ? Json(sweep.cells[*sweep.best].number) : Json()},
@@ -149,6 +152,7 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
                                 {"running", cell.running},
                                 {"rung", standingJson(sweep, cell)},
                                 {"paused", cell.paused},
+                                {"paused_by_person", cell.halted},
                                 {"cancelled", cell.cancelled},
                                 {"deleted", cell.removed},
                                 {"n", cell.count},

@@ -4,6 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/history_access.h"
+#include "engine/history/queue_query.h"
 
 namespace lockstep {
 
@@ -14,12 +15,25 @@ struct DeleteOptions {
     bool purge = false, restore = false;
 };
 
+// Whoever brings back what the queue has done with, or what left its sweep, is told how it trains after all.
+std::string restoredText(TrialService& trials, std::int64_t trial) {
+    const std::string state = trials.row(trial).state;
+    const auto at = QueueQuery(trials.query()).whereabouts(trial);
+    if (state == text(RunState::Finished) || (at && at->isQueued))
+        return fmt::format("Trial {} is back in the list.\n", trial);
+    const bool hasEnded = state != text(RunState::Queued);
+    return fmt::format(
+        "Trial {0} is back in the list{1}.\n`lockstep queue add {0}` queues it again, `lockstep {2} {0}` trains it at "
+        "once.\n",
+        trial, hasEnded ? ", " + state : ", in no queue", hasEnded ? "resume" : "train --trial");
+}
+
 int erase(Context& context, const DeleteOptions& options) {
     auto trials = openTrials();
     const auto trial = options.trial;
     if (options.restore) {
         trials.restore(trial);
-        fmt::print("Trial {} is back in the list.\n", trial);
+        fmt::print("{}", restoredText(trials, trial));
         return kDone;
     }
     if (!options.purge) {

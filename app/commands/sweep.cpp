@@ -10,6 +10,7 @@
 #include "app/function_sweep.h"
 #include "app/history_access.h"
 #include "app/sweep_options.h"
+#include "app/sweep_plan_text.h"
 #include "app/sweep_text.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/queue_service.h"

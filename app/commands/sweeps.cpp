@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "app/commands/commands.h"
 #include "app/format.h"
@@ -15,7 +16,8 @@ namespace lockstep {
 namespace {
 
 struct SweepsOptions {
-    std::int64_t sweep = 0, cells = 0;
+    std::int64_t sweep = 0;
+    std::optional<std::int64_t> cells;  // in all
     bool pauses = false, goesOn = false, cancels = false, retries = false, onlyPrint = false, json = false;
 };
 
@@ -48,9 +50,9 @@ int list(Context& context, QueueService& queue, bool json) {
 }
 
 void obey(QueueService& queue, const SweepsOptions& options) {
-    if (options.cells > 0) {
+    if (options.cells) {
         const std::int64_t freed = queue.freedAtRungs(options.sweep);
-        queue.extendSweep(options.sweep, options.cells);
+        queue.extendSweep(options.sweep, *options.cells);
         if (freed > 0)
             fmt::print(stderr, "{} at rungs without checkpoints, which were freed: what goes on of them trains anew.\n",
                        plural(freed, "trial"));
@@ -62,6 +64,9 @@ void obey(QueueService& queue, const SweepsOptions& options) {
 }
 
 int sweeps(Context& context, const SweepsOptions& options) {
+    if (options.cells && *options.cells < 1)
+        return context.report(
+            {{"--trials", "sweep.no-cells-asked", {std::to_string(*options.cells), std::to_string(options.sweep)}}});
     auto trials = openTrials();
     QueueService queue(trials, thisProgram());
     if (options.sweep > 0) obey(queue, options);
@@ -96,7 +101,7 @@ void addSweeps(CLI::App& program, Run& run) {
         ->needs(which);
     command->add_option("--trials", options->cells, "Extend it to so many cells in all")
         ->type_name("N")
-        ->check(atLeastOne())
+        ->check(anyWhole())
         ->needs(which);
     command->add_flag("--print-sweep", options->onlyPrint, "Print its file")->needs(which);
     command->add_flag("--json", options->json, "As JSON");

@@ -15,6 +15,8 @@ using SQLite::Statement;
 constexpr const char* kGroup =
     "SELECT id, kind, title, spec_json, state, reason, created_at, coalesce(finished_at, '') FROM trial_group ";
 
+constexpr const char* kUnderWay = "state IN ('preparing', 'running', 'paused', 'stopping')";
+
 // A state that this version does not know is left to the one that does.
 TrialGroup groupIn(Statement& row) {
     return {row.getColumn(0).getInt64(),
@@ -40,7 +42,7 @@ std::vector<QueueEntry> QueueQuery::entries() const {
             database,
             "SELECT q.trial, priority, position, held, after, retries, tries, step, member_of, cell, repeat, asked,"
             " until_epoch"
-            " FROM queue_entry q LEFT JOIN group_trial g ON g.trial = q.trial"
+            " FROM queue_entry q LEFT JOIN group_trial g ON g.trial = q.trial AND g.adopted = 0"
             " GROUP BY q.trial ORDER BY priority DESC, position, q.trial");
         while (row.executeStep()) {
             all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
@@ -184,15 +186,39 @@ std::unordered_map<std::int64_t, GroupPlace> QueueQuery::places() const {
 std::vector<QueueQuery::UnderWay> QueueQuery::underWay() const {
     std::vector<UnderWay> all;
     m_query.read([&](Database& database) {
-        Statement row(database,
-                      "SELECT id, devices FROM trial WHERE state IN ('preparing', 'running', 'paused', 'stopping')");
+        Statement row(database, std::string("SELECT id, devices FROM trial WHERE ") + kUnderWay);
         while (row.executeStep()) all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getString()});
     });
     return all;
 }
 
 std::vector<std::int64_t> QueueQuery::finishedWith(std::span<const Setting> settings) const {
-    std::string sql = "SELECT id FROM trial WHERE state = 'finished' AND deleted = 0";
+    return with(settings, "state = 'finished'");
+}
+
+std::vector<std::int64_t> QueueQuery::openWith(std::span<const Setting> settings) const {
+    return with(settings, std::string("state <> 'finished' AND (") + kUnderWay +
+                              " OR EXISTS (SELECT 1 FROM queue_entry q WHERE q.trial = id))");
+}
+
+std::optional<QueueQuery::Whereabouts> QueueQuery::whereabouts(std::int64_t trial) const {
+    std::optional<Whereabouts> found;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT t.state, q.trial IS NOT NULL, coalesce(q.held, 0), t.deleted,"
+                      " (SELECT max(member_of) FROM group_trial g JOIN trial_group s ON s.id = member_of"
+                      " WHERE g.trial = t.id AND g.adopted = 0 AND s.state IN ('active', 'paused'))"
+                      " FROM trial t LEFT JOIN queue_entry q ON q.trial = t.id WHERE t.id = ?");
+        row.bind(1, trial);
+        if (row.executeStep())
+            found = {runStateFrom(row.getColumn(0).getString()), row.getColumn(1).getInt() != 0,
+                     row.getColumn(2).getInt() != 0, row.getColumn(3).getInt() != 0, wholeOrNone(row.getColumn(4))};
+    });
+    return found;
+}
+
+std::vector<std::int64_t> QueueQuery::with(std::span<const Setting> settings, const std::string& condition) const {
+    std::string sql = "SELECT id FROM trial WHERE deleted = 0 AND " + condition;
     int index = 0;
     for (const Setting& each : settings) {
         const bool isText = std::holds_alternative<std::string>(each.value);

@@ -37,10 +37,20 @@ public:
         std::string devices;
     };
     std::vector<UnderWay> underWay() const;
-    // Trials that have finished and state all these settings (numbers to within a millionth), the oldest first.
+    // Trials that state all these settings (numbers to within a millionth), the oldest first: those that have finished,
+    // and those that are queued or whose rows say that they are under way.
     std::vector<std::int64_t> finishedWith(std::span<const Setting> settings) const;
+    std::vector<std::int64_t> openWith(std::span<const Setting> settings) const;
+    struct Whereabouts {
+        std::optional<RunState> state = {};  // as written
+        bool isQueued = false, isHeld = false, isDeleted = false;
+        std::optional<std::int64_t> sweep = {};  // that made it, and has not ended
+    };
+    std::optional<Whereabouts> whereabouts(std::int64_t trial) const;  // empty: it is gone
 
 private:
+    std::vector<std::int64_t> with(std::span<const Setting> settings, const std::string& condition) const;
+
     const TrialQuery& m_query;
 };
 

@@ -9,7 +9,6 @@
 
 #include "engine/queue/awaits.h"
 #include "engine/queue/queue_keeper.h"
-#include "engine/search/cell_count.h"
 #include "engine/trials/detached_process.h"
 #include "engine/trials/judged_state.h"
 
@@ -20,8 +19,6 @@ namespace {
 constexpr auto kStopPatience = std::chrono::seconds(10);
 constexpr auto kStartPatience = std::chrono::seconds(3);
 constexpr auto kPause = std::chrono::milliseconds(30);
-
-Problem unknownSweep(std::int64_t group) { return {"sweep", "group.unknown", {std::to_string(group)}}; }
 
 // One that has grown is put aside, in place of the one before.
 void keepSmall(const std::filesystem::path& log) {
@@ -40,22 +37,6 @@ bool leadsBack(const std::vector<QueueEntry>& entries, std::int64_t trial, std::
         if (entry == entries.end() || !entry->after) return false;
         at = *entry->after;
     }
-}
-
-// `cells`: in all.
-std::optional<Problem> problemOfExtending(SweepSpec sweep, std::int64_t cells) {
-    const std::int64_t now = plannedTrials(sweep) / sweep.repeats;
-    const auto problem = [&](const char* code, std::int64_t number) {
-        return Problem{"trials", code, {std::to_string(cells), std::to_string(number)}};
-    };
-    if (cells <= now) return problem("sweep.not-longer", now);
-    sweep.trials = cells;
-    const auto space = spaceOf(sweep);
-    if (!space.ok()) return space.problems().front();
-    const double most = cellCount(space.value());
-    if (static_cast<double>(cells) <= most) return std::nullopt;
-    const auto all = static_cast<std::int64_t>(most);
-    return problem(now == all ? "sweep.no-further-cells" : "sweep.too-few-cells", all);
 }
 
 }  // namespace
@@ -133,18 +114,6 @@ QueueService::Reading QueueService::read(const std::map<std::int64_t, GroupLimit
     return now;
 }
 
-std::vector<TrialGroup> QueueService::sweeps() {
-    auto groups = query().groups();
-    std::erase_if(groups, [](const TrialGroup& each) { return each.kind != "sweep"; });
-    return groups;
-}
-
-TrialGroup QueueService::groupOf(std::int64_t group) {
-    const auto found = query().group(group);
-    if (!found) throw ProblemError(unknownSweep(group));
-    return *found;
-}
-
 std::int64_t QueueService::addTrial(const TrialSpec& spec, const QueueEntry& how) {
     const std::int64_t trial = store().createTrial(spec, m_trials.places().runs(), how, std::nullopt);
     startOrElse([&] { m_trials.discard(trial); });
@@ -161,13 +130,6 @@ void QueueService::add(std::int64_t trial, const QueueEntry& how) {
     if (const auto state = runStateFrom(row.state); state && isFinal(*state)) entry.asked = row.attempts;
     store().add(entry);
     startKeeper();
-}
-
-std::int64_t QueueService::addSweep(const SweepSpec& sweep) {
-    const std::int64_t group =
-        store().createGroup({.kind = "sweep", .title = sweep.title, .specJson = sweepJson(sweep)});
-    startOrElse([&] { store().setGroupState(group, GroupState::Cancelled); });
-    return group;
 }
 
 void QueueService::moveBefore(std::int64_t trial, std::int64_t other) {
@@ -249,76 +211,6 @@ void QueueService::cancelQuietly(std::int64_t trial) {
         }
         std::this_thread::sleep_for(kPause);
     }
-}
-
-void QueueService::pauseSweep(std::int64_t group) { store().leaveActive(groupOf(group), GroupState::Paused); }
-
-void QueueService::goOnWithSweep(std::int64_t group) {
-    const GroupState state = groupOf(group).state;
-    if (state == GroupState::Failed) retrySweep(group);  // or it would fail of the same again
-    else if (state != GroupState::Finished) store().setGroupState(group, GroupState::Active);
-    startKeeper();
-}
-
-void QueueService::cancelSweep(std::int64_t group) {
-    groupOf(group);
-    store().setGroupState(group, GroupState::Cancelled);
-    std::vector<std::int64_t> open;
-    for (const GroupTrial& each : query().trials(group)) {
-        if (each.trial && each.isQueued) open.push_back(*each.trial);
-    }
-    for (const std::int64_t each : open) store().remove(each);
-    std::optional<ProblemError> unanswered;
-    for (const std::int64_t each : open) {
-        try {
-            cancelQuietly(each);
-        } catch (const ProblemError& error) {
-            unanswered = error;
-        }
-    }
-    if (unanswered) throw ProblemError(*unanswered);
-}
-
-std::int64_t QueueService::freedAtRungs(std::int64_t group) {
-    const auto isFreed = [&](const GroupTrial& each) {
-        if (!each.trial || each.isDeleted || !each.isAtRung()) return false;
-        std::error_code none;
-        const auto files =
-            std::filesystem::directory_iterator(m_trials.places().run(*each.trial) / "checkpoints", none);
-        return std::ranges::none_of(files, [](const auto& file) { return file.path().extension() == ".safetensors"; });
-    };
-    return std::ranges::count_if(query().trials(group), isFreed);
-}
-
-void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {
-    SweepSpec sweep = sweepOf(groupOf(group));
-    if (auto problem = problemOfExtending(sweep, cells)) throw ProblemError(std::move(*problem));
-    sweep.trials = cells;
-    store().setGroupSpec(group, sweepJson(sweep));
-    store().setGroupState(group, GroupState::Active);
-    startKeeper();
-}
-
-std::int64_t QueueService::retrySweep(std::int64_t group) {
-    const SweepSpec sweep = sweepOf(groupOf(group));
-    std::int64_t count = 0;
-    for (const GroupTrial& each : query().trials(group)) {
-        const bool wasEnded = each.state == RunState::Cancelled || each.state == RunState::Stopped;
-        const bool isRemoved = !each.trial || each.isDeleted;
-        const bool mayGoOn = each.hasFailed() || (!each.isQueued && wasEnded && !each.isAtRung());
-        if (!isRemoved && !mayGoOn) continue;
-        ++count;
-        if (isRemoved) {
-            store().freePlace(each.place);
-            continue;
-        }
-        QueueEntry entry;
-        entry.retries = sweep.retries;
-        add(*each.trial, entry);
-    }
-    if (count > 0) store().setGroupState(group, GroupState::Active);
-    startKeeper();
-    return count;
 }
 
 }  // namespace lockstep

@@ -54,7 +54,8 @@ public:
 
     void pauseSweep(std::int64_t group);     // what runs goes on to its end
     void goOnWithSweep(std::int64_t group);  // also of one that has failed, or was cancelled
-    void cancelSweep(std::int64_t group);    // what runs stops, what waits is cancelled
+    // What runs stops, what waits is cancelled; trials that it has adopted are a person's, and stay.
+    void cancelSweep(std::int64_t group);
     // Of its trials that pause at rungs: those without a checkpoint, which train anew when they go on.
     std::int64_t freedAtRungs(std::int64_t group);
     // With so many cells in all. Problem "sweep.not-longer" where it has as many already.

@@ -6,6 +6,7 @@
 
 #include "engine/queue/failure_cause.h"
 #include "engine/queue/queue_problem.h"
+#include "engine/queue/same_trial.h"
 #include "engine/queue/sweep_progress.h"
 #include "engine/queue/sweep_results.h"
 #include "engine/queue/tried_cells.h"
@@ -15,6 +16,15 @@
 #include "engine/trials/disk_service.h"
 
 namespace lockstep {
+
+namespace {
+
+// As far as its row says.
+bool isOnItsWayElsewhere(const GroupTrial& trial) {
+    return trial.adopted && trial.trial && trial.state != RunState::Finished;
+}
+
+}  // namespace
 
 // True: trials were made, or cancelled.
 bool SweepGrower::grow(const std::vector<QueuedTrial>& queue) {
@@ -44,6 +54,8 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     const std::int64_t wanted = trialsToMake(sweep->spec, open, hasRungs || sweep->learns);
     if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
     Seen seen = see(group.id, *sweep);
+    if (std::ranges::count_if(seen.trials, [this](const GroupTrial& each) { return giveBack(each); }) > 0)
+        seen = see(group.id, *sweep);
     if (const auto problem = tooManyFailures(sweep->spec, seen.trials, failureIn(sweep->spec, seen.trials))) {
         end(group, GroupState::Failed, problemText(*problem));
         return true;
@@ -54,7 +66,8 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
         more = next != Made::Nothing;
         made += next == Made::Trial ? 1 : 0;
     }
-    if (made > 0 || open > 0) return made > 0;
+    const bool isOver = std::ranges::none_of(seen.trials, isOnItsWayElsewhere);
+    if (made > 0 || open > 0 || !isOver) return made > 0;
     if (hasRungs) freePaused(*sweep, seen);
     const auto problem = sweep->cells.empty()
                              ? problemOfNoCells(sweep->spec, sweep->space)
@@ -87,13 +100,23 @@ void SweepGrower::end(const TrialGroup& group, GroupState state, const std::stri
     if (!queueStore().leaveActive(group, state, reason)) return;
     say("sweep " + std::to_string(group.id) + " has " + std::string(text(state)));
     for (const GroupTrial& each : QueueQuery(m_host.trials.query()).trials(group.id)) {
-        if (!each.trial || !each.isQueued || m_host.isTaken(*each.trial)) continue;
+        if (!each.trial || !each.isQueued || each.adopted || m_host.isTaken(*each.trial)) continue;
         dropOne(*each.trial, each.state == RunState::Queued);
     }
 }
 
 std::optional<Problem> SweepGrower::failureIn(const SweepSpec& sweep, std::span<const GroupTrial> made) {
     return firstFailure(m_host.trials.query(), sweep, made);
+}
+
+// An adopted trial that will not finish: the sweep trains its cell itself. False: it may, or is none.
+bool SweepGrower::giveBack(const GroupTrial& trial) {
+    if (!trial.trial || !isOnItsWayElsewhere(trial)) return false;
+    if (mayStayAdopted(m_host.trials.query(), *trial.trial, m_host.isTaken)) return false;
+    queueStore().freePlace(trial.place);
+    say("trial " + std::to_string(*trial.trial) + " did not finish: sweep " + std::to_string(trial.place.group) +
+        " trains its cell itself");
+    return true;
 }
 
 SweepGrower::Seen SweepGrower::see(std::int64_t group, const Sweep& sweep) {
@@ -183,10 +206,13 @@ void SweepGrower::freePaused(const Sweep& sweep, const Seen& seen) {
 // Where it was there before, what it has come to is not among what was seen: the sweep is looked at anew.
 SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell, Seen& seen) {
     const TrialSpec spec = trialAt(sweep.spec, cell, place.repeat);
-    if (const auto same = sameTrial(spec, cell)) {
-        queueStore().adopt(place, *same);
+    const bool hasRungs = !sweep.spec.scheduler.empty();
+    const SameTrial same = sameTrial(m_host.trials.query(), spec, cell, hasRungs, m_host.isTaken);
+    if (!same.refusal.empty()) say("sweep " + std::to_string(place.group) + ": " + same.refusal);
+    if (same.trial) {
+        queueStore().adopt(place, *same.trial);
         seen = see(place.group, sweep);
-        say("trial " + std::to_string(*same) + " is a cell of sweep " + std::to_string(place.group) + " already");
+        say("trial " + std::to_string(*same.trial) + " is a cell of sweep " + std::to_string(place.group) + " already");
         return Made::Adopted;
     }
     QueueEntry entry;
@@ -197,25 +223,6 @@ SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& s
     seen.trials.push_back(
         {.place = place, .trial = trial, .state = RunState::Queued, .isQueued = true, .untilEpoch = untilEpoch});
     return Made::Trial;
-}
-
-// One of the history that has finished and differs in its title alone.
-std::optional<std::int64_t> SweepGrower::sameTrial(const TrialSpec& spec, const Cell& cell) {
-    Cell settings = cell;
-    std::erase_if(settings, [](const Setting& each) { return each.path == "seed"; });
-    settings.push_back({"seed", static_cast<double>(spec.seed)});
-    settings.push_back({"model", spec.model.id});
-    settings.push_back({"dataset", spec.dataset.id});
-    std::ranges::sort(settings, {}, &Setting::path);
-    const auto same = std::ranges::unique(settings, {}, &Setting::path);
-    settings.erase(same.begin(), same.end());
-    for (const std::int64_t trial : QueueQuery(m_host.trials.query()).finishedWith(settings)) {
-        auto known = m_host.trials.query().spec(trial);
-        if (!known.ok()) continue;
-        known.value().title = spec.title;
-        if (known.value() == spec) return trial;
-    }
-    return std::nullopt;
 }
 
 // Null: it cannot be read, and has failed.

@@ -16,7 +16,9 @@
 namespace lockstep {
 
 // Makes the trials of sweeps as there is room for them, lets those at their rungs go on that have earned it, and ends
-// sweeps of which nothing more comes. All that it goes by is in the history: another one, at any moment, does the same.
+// sweeps of which nothing more comes. A trial of the history that trains the same as a cell is adopted in place of one
+// of its own (same_trial.h): it is waited for, but stays what a person made it, beside those that the sweep may have at
+// once. All that it goes by is in the history: another one, at any moment, does the same.
 // The thread and the problems of its trials.
 class SweepGrower {
 public:
@@ -62,7 +64,7 @@ private:
     std::optional<double> bestOf(std::int64_t trial, Sweep& sweep, const Metric& objective);
     bool letNextGoOn(std::int64_t group, const Sweep& sweep, Seen& seen);
     Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell, Seen& seen);
-    std::optional<std::int64_t> sameTrial(const TrialSpec& spec, const Cell& cell);
+    bool giveBack(const GroupTrial& trial);
     Sweep* sweepOf(const TrialGroup& group);
 
     void say(const std::string& line) const;

@@ -49,18 +49,19 @@ private:
     void addTrial(const GroupTrial& trial, CellResult& cell, Moments& moments) {
         const bool wasEnded = trial.state == RunState::Cancelled || trial.state == RunState::Stopped;
         cell.trials.push_back(*trial.trial);
-        cell.open += trial.isQueued ? 1 : 0;
+        const bool isOnItsWay = trial.state && isUnderWay(*trial.state);
+        cell.open += trial.isQueued || isOnItsWay ? 1 : 0;
         cell.paused += trial.isAtRung() ? 1 : 0;
         cell.cancelled += !trial.isQueued && wasEnded && !trial.isAtRung() ? 1 : 0;
         m_result.adopted += trial.adopted ? 1 : 0;
         if (trial.hasFailed()) ++cell.failed;
         else if (trial.state == RunState::Finished) addFinished(*trial.trial, cell, moments);
-        else if (trial.state && isUnderWay(*trial.state)) addRunning(*trial.trial, cell);
+        else if (isOnItsWay) addOnItsWay(trial, cell);
     }
 
-    void addRunning(std::int64_t trial, CellResult& cell) {
-        ++cell.running;
-        if (const auto row = m_query.find(trial)) m_result.underWay += shareDone(m_query, *row);
+    void addOnItsWay(const GroupTrial& trial, CellResult& cell) {
+        ++(trial.state == RunState::Paused ? cell.halted : cell.running);
+        if (const auto row = m_query.find(*trial.trial)) m_result.underWay += shareDone(m_query, *row);
     }
 
     void addFinished(std::int64_t trial, CellResult& cell, Moments& moments) {
@@ -85,7 +86,7 @@ private:
         cell.deviation = of.deviation();
         m_result.finished += cell.finished, m_result.failed += cell.failed;
         m_result.running += cell.running, m_result.open += cell.open;
-        m_result.paused += cell.paused;
+        m_result.halted += cell.halted, m_result.paused += cell.paused;
         m_result.cancelled += cell.cancelled, m_result.removed += cell.removed;
         if (cell.count == 0) return;
         const bool isBest =
@@ -168,8 +169,14 @@ std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& c
     if (!standing || cell.open > 0 || cell.failed > 0) return std::nullopt;
     const auto rungs = rungsOf(sweep.spec);
     if (!rungs || standing->rung == rungs->top()) return std::nullopt;
-    const GroupState state = sweep.group.state;
-    return RungStop{*standing, std::ssize(rungs->epochs), state == GroupState::Active || state == GroupState::Paused};
+    return RungStop{*standing, std::ssize(rungs->epochs), sweep.mayGoOn()};
+}
+
+std::optional<BestAtRung> bestAtRungOf(const SweepResult& sweep) {
+    if (sweep.best || !sweep.bestAtRung || !sweep.objective) return std::nullopt;
+    const CellResult& cell = sweep.cells[*sweep.bestAtRung];
+    const auto at = rungValueOf(sweep, cell);
+    return at ? std::optional(BestAtRung{&cell, *at}) : std::nullopt;
 }
 
 }  // namespace lockstep

@@ -15,7 +15,8 @@ struct CellResult {
     std::int64_t number = 0;
     Cell settings;
     std::vector<std::int64_t> trials = {};                         // that were not removed, by repeat
-    std::int64_t finished = 0, failed = 0, running = 0, open = 0;  // open: waiting or running
+    std::int64_t finished = 0, failed = 0, running = 0, open = 0;  // open: queued or under way
+    std::int64_t halted = 0;                                       // paused by a person: open, and does not run
     std::int64_t paused = 0;                                       // at a rung
     std::int64_t cancelled = 0;                                    // or stopped, by a person
     std::int64_t removed = 0;                                      // in the trash, or gone for good
@@ -34,10 +35,12 @@ struct SweepResult {
     std::optional<std::size_t> bestAtRung = {};
     std::vector<Climber> climbers = {};  // with a scheduler: how the cells stand at their rungs
     std::int64_t planned = 0;            // trials in all, at most; 0: unknown
-    std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
+    std::int64_t finished = 0, failed = 0, running = 0, open = 0, halted = 0, adopted = 0;
     std::int64_t paused = 0, cancelled = 0, removed = 0;
     std::int64_t ended = 0;  // in one way or another, removed ones included
     double underWay = 0;     // what those that run have behind them, in trials: 1.5 of two
+    std::int64_t waiting() const { return open - running - halted; }
+    bool mayGoOn() const { return group.state == GroupState::Active || group.state == GroupState::Paused; }
     // That a retry makes or starts again.
     std::int64_t fallenOut() const { return failed + cancelled + removed; }
     std::optional<Problem> firstFailure = {};   // what the first of those that have failed met
@@ -69,5 +72,14 @@ struct RungValue {
     double value = 0;                  // of the objective, a mean over the repeats
 };
 std::optional<RungValue> rungValueOf(const SweepResult& sweep, const CellResult& cell);
+
+// The best cell of a sweep none of whose cells has trained to its end, and what it has come to. Empty: one has, or none
+// has come to a rung.
+struct BestAtRung {
+    const CellResult* cell = nullptr;  // of the sweep
+    RungValue at;
+    std::int64_t trial() const { return cell->trials.size() == 1 ? cell->trials.front() : 0; }  // 0: they are several
+};
+std::optional<BestAtRung> bestAtRungOf(const SweepResult& sweep);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/queue/moments.h"
+#include "engine/trials/judged_state.h"
 
 namespace lockstep {
 
@@ -29,7 +30,8 @@ std::vector<CellSum> sumsOf(std::size_t cells, std::span<const GroupTrial> trial
         if (at >= cells) continue;
         CellSum& sum = sums[at];
         ++sum.made;
-        sum.open += each.isQueued ? 1 : 0;
+        const bool isOnItsWay = each.state && isUnderWay(*each.state) && !each.isDeleted;
+        sum.open += each.isQueued || isOnItsWay ? 1 : 0;
         if (!each.trial || each.isDeleted) continue;
         sum.paused += each.isAtRung() ? 1 : 0;
         const auto value = each.state == RunState::Finished ? bestOf(*each.trial) : std::nullopt;

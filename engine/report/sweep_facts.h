@@ -65,7 +65,7 @@ struct SweepFacts {
     std::vector<Climber> climbers = {};  // with a scheduler; losses are lower where better
     std::int64_t planned = 0;            // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, waiting = 0, atRungs = 0, cancelled = 0, removed = 0;
-    std::int64_t adopted = 0;
+    std::int64_t halted = 0, adopted = 0;        // halted: paused by a person
     std::vector<Tried> tried = {};               // for the importance of settings
     std::int64_t triedAt = 0;                    // the epoch by which they came to that; 0: trained to the end
     std::optional<CardMessage> failure = {};     // that ended the sweep

@@ -42,7 +42,7 @@ std::string outcomeOfSweep(const SweepFacts& facts) {
                std::to_string(facts.cells[facts.bestAtRung->cell].number) + ", with " +
                metricText(*facts.objective, facts.bestAtRung->value) + ' ' + objectiveName(*facts.objective) +
                " by epoch " + std::to_string(facts.bestAtRung->epoch) + '.';
-    const bool isBarren = facts.failed > 0 && facts.running + facts.waiting + facts.atRungs == 0;
+    const bool isBarren = facts.failed > 0 && facts.running + facts.halted + facts.waiting + facts.atRungs == 0;
     return isBarren ? "None of its trials came to a result; what failed and why is told below."
                     : "No trial has come to its end yet, so there is no best cell.";
 }
@@ -69,7 +69,8 @@ std::string trialsText(const SweepFacts& facts) {
         if (count > 0) parts.push_back(countText(count) + ' ' + word);
     };
     add(facts.finished, "finished"), add(facts.atRungs, "stopped at a rung"), add(facts.failed, "failed");
-    add(facts.running, "running"), add(facts.waiting, "waiting"), add(facts.cancelled, "cancelled");
+    add(facts.running, "running"), add(facts.halted, "paused"), add(facts.waiting, "waiting"),
+        add(facts.cancelled, "cancelled");
     add(facts.removed, "deleted");
     if (parts.empty()) parts.emplace_back("none made");
     std::string words = joinedText(parts);

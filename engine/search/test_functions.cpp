@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numbers>
 
 namespace lockstep {
@@ -65,6 +66,14 @@ TestFunction numeric(std::string_view name, const std::vector<NumberRange>& rang
         }
         return value(x);
     };
+    function.whyNone = [function = function.name, domain = function.domain](const Cell& cell) {
+        for (const Dimension& each : domain) {
+            const Setting* set = settingOf(cell, each.path);
+            if (!set || !numberOf(set->value))
+                return Problem{function, "search.not-a-number", {each.path, set ? text(set->value) : ""}};
+        }
+        return Problem{function, "search.not-a-number", {wordsOf(cell), ""}};
+    };
     return function;
 }
 
@@ -115,14 +124,32 @@ bool isWritten(const std::string& written, const Setting* set) {
     return number && other ? *number == *other : written == text(set->value);
 }
 
-double lossIn(const Table& table, const Cell& cell) {
-    for (const auto& row : table.rows) {
+// The number of rows: none.
+std::size_t rowOf(const Table& table, const Cell& cell) {
+    for (std::size_t at = 0; at < table.rows.size(); ++at) {
+        const auto& row = table.rows[at];
         bool isRow = true;
         for (std::size_t i = 0; i + 1 < row.size() && isRow; ++i)
             isRow = isWritten(row[i], settingOf(cell, table.header[i]));
-        if (isRow) return numberWritten(row.back()).value_or(kNoLoss);
+        if (isRow) return at;
     }
-    return kNoLoss;
+    return table.rows.size();
+}
+
+double lossIn(const Table& table, const Cell& cell) {
+    const std::size_t row = rowOf(table, cell);
+    return row < table.rows.size() ? numberWritten(table.rows[row].back()).value_or(kNoLoss) : kNoLoss;
+}
+
+Problem whyNoneIn(const Table& table, const std::string& fileName, const Cell& cell) {
+    const std::size_t row = rowOf(table, cell);
+    if (row < table.rows.size())
+        return {fileName,
+                "search.table-no-loss",
+                {std::to_string(lineOf(row)), table.header.back(), table.rows[row].back(), wordsOf(cell)}};
+    std::string columns;
+    for (std::size_t i = 0; i + 1 < table.header.size(); ++i) columns += (i > 0 ? ", " : "") + table.header[i];
+    return {fileName, "search.table-no-cell", {wordsOf(cell), columns}};
 }
 
 // Two numbers are the same however they are written.
@@ -165,7 +192,9 @@ Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, c
     }
     for (std::size_t i = 0; i + 1 < read.value().header.size(); ++i)
         function.domain.push_back(columnOf(read.value(), i));
-    function.loss = [table = std::move(read).value()](const Cell& cell) { return lossIn(table, cell); };
+    const auto table = std::make_shared<const Table>(std::move(read).value());
+    function.loss = [table](const Cell& cell) { return lossIn(*table, cell); };
+    function.whyNone = [table, fileName](const Cell& cell) { return whyNoneIn(*table, fileName, cell); };
     return function;
 }
 

@@ -16,6 +16,10 @@ struct TestFunction {
     // Lines of a table (its names are line 1) whose last column, `lossColumn`, is no finite number: they fail.
     std::vector<std::size_t> linesWithoutLoss = {};
     std::string lossColumn = {};
+    // Why a cell without a loss has none. Problems, at `name`: "search.not-a-number" of a setting, and of tables
+    // "search.table-no-cell", "search.table-no-loss".
+    std::function<Problem(const Cell& cell)> whyNone = {};
+    bool isTable() const { return !lossColumn.empty(); }
 };
 
 // "branin" of x1 and x2 (Dixon, Szegő, "Towards global optimisation 2", 1978; least 0.397887) and "hartmann6" of x1 to

@@ -66,6 +66,26 @@ private slots:
         QVERIFY(program.run({"trials", "--deleted"}).out.contains("queued"));
     }
 
+    // Out of the trash, outside queue and sweep: there is a way on, and it is told.
+    void aRestoredTrialSaysHowItGoesOn() {
+        LockstepProgram program;
+        const auto spec = program.run(shortRun() + QStringList{"--print-spec"}).out;
+        queueTrial(program, spec);
+        queueTrial(program, spec);
+        QCOMPARE(program.run({"stop", "1"}).status, 0);
+        for (const char* trial : {"1", "2"}) QCOMPARE(program.run({"delete", trial}).status, 0);
+        const QString cancelled = program.run({"delete", "1", "--restore"}).out;
+        QVERIFY2(cancelled.contains("Trial 1 is back in the list, cancelled") &&
+                     cancelled.contains("`lockstep queue add 1` queues it again, `lockstep resume 1`"),
+                 qPrintable(cancelled));
+        const QString queued = program.run({"delete", "2", "--restore"}).out;
+        QVERIFY2(queued.contains("in no queue") && queued.contains("`lockstep train --trial 2`"), qPrintable(queued));
+        QCOMPARE(program.run({"queue", "add", "1"}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(program.trial(1)["state"].toString(), QString("finished"), 30'000);
+        QCOMPARE(program.run({"delete", "1"}).status, 0);
+        QCOMPARE(program.run({"delete", "1", "--restore"}).out, QString("Trial 1 is back in the list.\n"));
+    }
+
     // Refused when its data are open: a model that does not fit its images. Where the one who asked is told, nothing is
     // left; of a trial that was queued the row says why.
     void whatNeverBeganLeavesNothing() {

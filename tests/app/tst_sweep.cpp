@@ -317,6 +317,27 @@ private slots:
         QVERIFY(refused.err.contains("optimizer, which is not varied"));
     }
 
+    // No value of another one, and no silence.
+    void aCombinationThatATableHasNotIsToldOf() {
+        LockstepProgram program;
+        const auto table = program.write("losses.csv", "batch,optimizer,loss\n32,sgd,0.5\n64,adamw,0.25\n");
+        const QStringList words{"sweep", "--objective", "table:" + table, "--method", "grid", "--trials", "0"};
+        const auto ran = program.run(words);
+        QVERIFY2(ran.status == 0 && ran.out.contains("best 0.25"), qPrintable(ran.out));
+        const QString failed = "failed: %1 has no line for batch=%2 optimizer=%3 (columns: batch, optimizer)";
+        QVERIFY2(ran.out.contains(failed.arg(table, "32", "adamw")), qPrintable(ran.out));
+        QVERIFY2(ran.out.contains(failed.arg(table, "64", "sgd")), qPrintable(ran.out));
+        QCOMPARE(ran.out.count("Add a line for it"), 1);
+        QStringList codes;
+        for (const auto& each : program.run(words + QStringList{"--json"}).lines()) {
+            QCOMPARE(each["loss"].isNull(), !each["problems"].toArray().isEmpty());
+            for (const QJsonValue problem : each["problems"].toArray()) codes << problem["code"].toString();
+        }
+        QCOMPARE(codes, (QStringList{"search.table-no-cell", "search.table-no-cell"}));
+        const auto other = program.run(words + QStringList{"--vary", "batch=32", "optimizer=sgd", "epochs=1,2"});
+        QVERIFY2(other.status == 2 && other.err.contains("has no column epochs"), qPrintable(other.err));
+    }
+
     // As spreadsheets write them.
     void aTableIsReadAsOthersAre() {
         LockstepProgram program;
@@ -341,6 +362,20 @@ private slots:
             QVERIFY2(refused.status == 2 && refused.err.contains("bad.csv") && refused.err.contains(what),
                      qPrintable(refused.err));
         }
+    }
+
+    // A trial that waits already is waited for, and trained once.
+    void aTrialInTheQueueIsACellAlready() {
+        LockstepProgram program;
+        QStringList single = sweepOf({}, {"--queue", "--set", "model.width=16"});
+        single[0] = "train", single.removeOne("--vary");
+        const auto queued = program.run(single + QStringList{"--set", "dataset.samples=20000", "--epochs", "3"});
+        QVERIFY2(queued.status == 0, qPrintable(queued.out + queued.err));
+        const auto swept = program.run(
+            sweepOf({"model.width=8,16"}, {"--method", "grid", "--set", "dataset.samples=20000", "--epochs", "3"}));
+        QVERIFY2(swept.status == 0 && swept.out.contains("2 of 2 trials finished, 1 known before"),
+                 qPrintable(swept.out + swept.err));
+        QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 2);
     }
 
     // By their names: nothing that a person asks for is passed over.
@@ -458,6 +493,11 @@ private slots:
             const auto refused = program.run(words);
             QVERIFY2(refused.status == 2 && refused.err.contains("is below 1"), qPrintable(refused.err));
             QVERIFY2(refused.err.size() < 300, qPrintable(refused.err));
+        }
+        for (const char* cells : {"0", "-3"}) {
+            const auto refused = program.run({"sweeps", "1", "--trials", cells});
+            QVERIFY2(refused.err.contains(QString("--trials: %1 is below 1").arg(cells)), qPrintable(refused.err));
+            QVERIFY2(refused.err.contains("`lockstep sweeps 1` lists them"), qPrintable(refused.err));
         }
         for (const QStringList& words :
              {QStringList{"sweeps", "1", "--trials", "1e9"},

@@ -50,6 +50,13 @@ private slots:
         }
     }
 
+    // As a run's progress and `lockstep show` say.
+    void whatATrialTookIsCalledAttempts() {
+        const Words words;
+        const std::string what = words.what({"trial", "queue.no-last-word", {"7", "2", "3"}});
+        QVERIFY2(what.find("(attempts: 3)") != std::string::npos, what.c_str());
+    }
+
     void everyCodeOfTheSourcesHasWords() {
         const Words words;
         QStringList without;

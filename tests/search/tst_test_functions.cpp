@@ -50,6 +50,17 @@ private slots:
         QVERIFY(std::isnan(function.loss({{"batch", std::int64_t{16}}, {"optimizer", std::string("sgd")}})));
     }
 
+    // Which combination of which columns, or which line.
+    void whatHasNoLossSaysWhy() {
+        const TestFunction table = tableFunction(kTable, "t.csv").value();
+        QCOMPARE(table.whyNone({{"batch", std::int64_t{16}}, {"optimizer", std::string("sgd")}}),
+                 (Problem{"t.csv", "search.table-no-cell", {"batch=16 optimizer=sgd", "batch, optimizer"}}));
+        QCOMPARE(table.whyNone({{"batch", std::int64_t{16}}, {"optimizer", std::string("adamw")}}),
+                 (Problem{"t.csv", "search.table-no-loss", {"4", "loss", "nan", "batch=16 optimizer=adamw"}}));
+        QCOMPARE(testFunction("branin")->whyNone({{"x1", 1.0}, {"x2", std::string("a")}}),
+                 (Problem{"branin", "search.not-a-number", {"x2", "a"}}));
+    }
+
     void whatIsNoTableIsRefused() {
         QCOMPARE(codeOf({}), "search.table-empty");
         QCOMPARE(codeOf({{"loss"}, {"1"}}), "search.table-empty");

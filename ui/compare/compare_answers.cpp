@@ -17,12 +17,17 @@ struct CompareAnswersText {
     Q_DECLARE_TR_FUNCTIONS(CompareAnswersText)
 };
 
-CompareAnswer states(const CompareTable& table) {
-    std::map<RunState, int> counts;
+// Those that stopped at a rung of the sweep apart from those that a person stopped.
+CompareAnswer states(const CompareTable& table, const SweepResult* sweep) {
+    std::map<RunState, std::int64_t> counts;
     for (const ComparedTrial& trial : table.trials) ++counts[trial.state];
+    const std::int64_t atRung = sweep ? sweep->paused : 0;
+    if (atRung > 0) counts[RunState::Stopped] = std::max<std::int64_t>(0, counts[RunState::Stopped] - atRung);
     QStringList words;
-    for (const auto& [state, count] : counts)
-        words << CompareAnswersText::tr("%1 %2").arg(count).arg(runStateText(state).toLower());
+    for (const auto& [state, count] : counts) {
+        if (count > 0) words << CompareAnswersText::tr("%1 %2").arg(count).arg(runStateText(state).toLower());
+    }
+    if (atRung > 0) words << atRungText(*sweep);
     return {CompareAnswersText::tr("Trials"), QString::number(table.trials.size()), words.join(", ")};
 }
 
@@ -30,6 +35,13 @@ CompareAnswer bestCell(const SweepResult& sweep) {
     const CellResult& best = sweep.cells[*sweep.best];
     return {CompareAnswersText::tr("Best"), objectiveText(best, *sweep.objective), cellText(best.settings),
             best.bestTrial};
+}
+
+CompareAnswer bestCell(const BestAtRung& best, const SweepResult& sweep) {
+    const auto words = sweep.mayGoOn() ? CompareAnswersText::tr("%1\nNo cell is trained to its end yet")
+                                       : CompareAnswersText::tr("%1\nNo cell was trained to its end");
+    return {CompareAnswersText::tr("Best at rung %1").arg(best.at.rung), rungValueText(best, *sweep.objective),
+            words.arg(cellText(best.cell->settings)), best.trial()};
 }
 
 CompareAnswer bestTrial(const CompareTable& table, std::size_t row) {
@@ -53,10 +65,13 @@ CompareAnswer epochsSpent(const CompareTable& table, const SweepResult* sweep) {
 
 std::vector<CompareAnswer> answersOf(const CompareScene& scene) {
     const CompareTable& table = *scene.table;
-    std::vector<CompareAnswer> answers{states(table)};
     const SweepResult* sweep = scene.sweep.get();
+    std::vector<CompareAnswer> answers{states(table, sweep)};
+    const auto atRung = sweep ? bestAtRungOf(*sweep) : std::nullopt;
     if (sweep && sweep->best && sweep->objective) {
         answers.push_back(bestCell(*sweep));
+    } else if (atRung) {
+        answers.push_back(bestCell(*atRung, *sweep));
     } else if (table.objective && !scene.ranking.empty() &&
                table.axes[*table.objective].absences[scene.ranking.front()] == Absence::None) {
         answers.push_back(bestTrial(table, scene.ranking.front()));

@@ -91,7 +91,8 @@ public:
     void writeWaiting() {
         while (!m_waiting.empty()) {
             try {
-                for (const auto& edit : m_waiting.front()) apply(edit, m_trials.store());
+                if (const auto refused = applyAll(m_waiting.front(), m_trials))
+                    say([this, problem = *refused] { emit m_service.notWritten(problem); });
             } catch (const ProblemError& error) {
                 m_trials.close();
                 if (passes(error.problem())) {

@@ -30,6 +30,16 @@ QString objectiveText(const CellResult& cell, const Metric& metric) {
     return SweepWords::tr("%1 ± %2 (n %3)").arg(mean, deviation, QString::number(cell.count));
 }
 
+QString rungValueText(const BestAtRung& best, const Metric& metric) {
+    const QString value = QString::fromStdString(lockstep::metricText(metric, best.at.value));
+    return SweepWords::tr("%1 at epoch %2").arg(value).arg(best.at.epoch);
+}
+
+QString atRungText(const SweepResult& sweep) {
+    const auto words = sweep.mayGoOn() ? SweepWords::tr("%1 paused at a rung") : SweepWords::tr("%1 stopped at a rung");
+    return words.arg(sweep.paused);
+}
+
 QString rungStopText(const SweepResult& sweep, const CellResult& cell) {
     const auto stop = rungStopOf(sweep, cell);
     if (!stop) return {};

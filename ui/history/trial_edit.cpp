@@ -31,7 +31,8 @@ void apply(const TrialEdit& edit, TrialRow& row) {
     }
 }
 
-void apply(const TrialEdit& edit, TrialStore& store) {
+void apply(const TrialEdit& edit, TrialService& trials) {
+    TrialStore& store = trials.store();
     switch (edit.field) {
         case Field::Title: return store.setTitle(edit.trial, std::get<std::string>(edit.value));
         case Field::Note: return store.setNote(edit.trial, std::get<std::string>(edit.value));
@@ -39,8 +40,22 @@ void apply(const TrialEdit& edit, TrialStore& store) {
         case Field::Star: return store.setStar(edit.trial, std::get<bool>(edit.value));
         case Field::Archived: return store.setArchived(edit.trial, std::get<bool>(edit.value));
         case Field::Deleted:
-            return std::get<bool>(edit.value) ? store.deleteTrial(edit.trial, false) : store.restoreTrial(edit.trial);
+            return std::get<bool>(edit.value) ? trials.moveToTrash(edit.trial) : trials.restore(edit.trial);
     }
+}
+
+std::optional<Problem> applyAll(const TrialEdits& edits, TrialService& trials) {
+    std::optional<Problem> first;
+    for (const TrialEdit& edit : edits) {
+        try {
+            apply(edit, trials);
+        } catch (const ProblemError& error) {
+            const std::string& code = error.problem().code;
+            if (!code.starts_with("trial.") && code != "history.no-such-trial") throw;
+            if (!first) first = error.problem();
+        }
+    }
+    return first;
 }
 
 std::vector<std::string> tagsFrom(const QString& text) {

@@ -2,12 +2,13 @@
 #include <QString>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "engine/history/trial_query.h"
-#include "engine/history/trial_store.h"
+#include "engine/trials/trial_service.h"
 
 namespace lockstep::ui {
 
@@ -24,7 +25,10 @@ using WriteEdits = std::function<void(const TrialEdits&)>;
 
 TrialEdit::Value valueOf(const TrialRow& row, TrialEdit::Field field);
 void apply(const TrialEdit& edit, TrialRow& row);
-void apply(const TrialEdit& edit, TrialStore& store);  // throws ProblemError
+// Into the history. Throws ProblemError, "trial.running" where what an engine holds would go to the trash.
+void apply(const TrialEdit& edit, TrialService& trials);
+// What is refused of one trial keeps no other from its own: the first of that. Throws what is wrong with the history.
+std::optional<Problem> applyAll(const TrialEdits& edits, TrialService& trials);
 
 std::vector<std::string> tagsFrom(const QString& text);  // "b, a,,a" -> a, b
 

@@ -70,14 +70,15 @@ std::optional<double> shareDone(const QueueRow& row) {
 }
 
 QString queueCountText(const QueueSnapshot& queue) {
-    qsizetype running = 0, held = 0, waiting = 0;
+    qsizetype running = 0, paused = 0, held = 0, waiting = 0;
     for (const QueueRow& each : queue.rows) {
-        if (each.line.isRunning) ++running;
+        if (each.line.isRunning) ++(each.line.row.state == text(RunState::Paused) ? paused : running);
         else if (each.line.reason == WaitReason::Held) ++held;
         else ++waiting;
     }
     QStringList parts;
     if (running > 0) parts << QueueText::tr("%1 running").arg(running);
+    if (paused > 0) parts << QueueText::tr("%1 paused").arg(paused);
     if (waiting > 0) parts << QueueText::tr("%1 waiting").arg(waiting);
     if (held > 0) parts << QueueText::tr("%1 held").arg(held);
     return parts.join(", ");

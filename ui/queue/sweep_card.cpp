@@ -50,13 +50,13 @@ QColor groupColor(GroupState state, const Theme& theme) {
 
 // What has become of its trials; those to come are what is left of the bar.
 std::vector<PartsBar::Part> partsOf(const SweepResult& sweep) {
-    const std::int64_t made = sweep.finished + sweep.failed + sweep.paused + sweep.running;
+    const std::int64_t made = sweep.finished + sweep.failed + sweep.paused + sweep.halted + sweep.running;
     const auto all = static_cast<double>(std::max<std::int64_t>({sweep.planned, made, 1}));
     const auto part = [all](std::int64_t count, QColor Theme::*color) {
         return PartsBar::Part{static_cast<double>(count) / all, color};
     };
-    return {part(sweep.finished, &Theme::good), part(sweep.failed, &Theme::bad), part(sweep.paused, &Theme::outline),
-            part(sweep.running, &Theme::accent)};
+    return {part(sweep.finished, &Theme::good), part(sweep.failed, &Theme::bad),
+            part(sweep.paused + sweep.halted, &Theme::outline), part(sweep.running, &Theme::accent)};
 }
 
 }  // namespace

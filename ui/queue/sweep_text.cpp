@@ -37,6 +37,13 @@ QString named(const Metric& metric) {
     return title;
 }
 
+QString bestText(const BestAtRung& best, const SweepResult& sweep) {
+    const auto words = sweep.mayGoOn() ? SweepText::tr("Best %1 at rung %2: %3; none is trained to its end yet")
+                                       : SweepText::tr("Best %1 at rung %2: %3; none was trained to its end");
+    const Metric& metric = *sweep.objective;
+    return words.arg(named(metric), QString::number(best.at.rung), rungValueText(best, metric));
+}
+
 QString epochsText(std::int64_t epochs) {
     return epochs == 1 ? SweepText::tr("1 epoch") : SweepText::tr("%1 epochs").arg(counted(epochs));
 }
@@ -84,7 +91,8 @@ QString progress(const SweepRow& sweep) {
                                              : SweepText::tr("%1 trials finished").arg(done)};
     if (result.running > 0) parts << SweepText::tr("%1 running").arg(counted(result.running));
     if (result.failed > 0) parts << SweepText::tr("%1 failed").arg(counted(result.failed));
-    if (result.paused > 0) parts << SweepText::tr("%1 at a rung").arg(counted(result.paused));
+    if (result.halted > 0) parts << SweepText::tr("%1 paused").arg(counted(result.halted));
+    if (result.paused > 0) parts << atRungText(result);
     if (result.cancelled > 0) parts << SweepText::tr("%1 cancelled").arg(counted(result.cancelled));
     if (result.removed > 0) parts << SweepText::tr("%1 deleted").arg(counted(result.removed));
     if (result.adopted > 0) parts << SweepText::tr("%1 known before").arg(counted(result.adopted));
@@ -98,6 +106,7 @@ QString left(const SweepRow& sweep) {
 }
 
 QString best(const SweepRow& sweep) {
+    if (const auto atRung = bestAtRungOf(sweep.result)) return bestText(*atRung, sweep.result);
     const CellResult* cell = bestOf(sweep);
     if (!cell) return {};
     const Metric& metric = *sweep.result.objective;
@@ -105,11 +114,13 @@ QString best(const SweepRow& sweep) {
 }
 
 QString bestCell(const SweepRow& sweep) {
+    if (const auto atRung = bestAtRungOf(sweep.result)) return cellText(atRung->cell->settings);
     const CellResult* cell = bestOf(sweep);
     return cell ? cellText(cell->settings) : QString();
 }
 
 std::int64_t bestTrial(const SweepRow& sweep) {
+    if (const auto atRung = bestAtRungOf(sweep.result)) return atRung->trial();
     const CellResult* cell = bestOf(sweep);
     return cell ? cell->bestTrial : 0;
 }

@@ -24,6 +24,11 @@ QString bestOf(const SweepResult& result) {
     return SweepLine::tr("best %1: %2").arg(objectiveText(best, *result.objective), cellText(best.settings));
 }
 
+QString bestOf(const BestAtRung& best, const Metric& objective) {
+    return SweepLine::tr("best at rung %1 %2: %3")
+        .arg(QString::number(best.at.rung), rungValueText(best, objective), cellText(best.cell->settings));
+}
+
 // The state where there is more to it than the numbers say, in the engine's word.
 QStringList progressOf(const TrialGroup& sweep, const SweepResult* result) {
     QStringList parts;
@@ -33,10 +38,12 @@ QStringList progressOf(const TrialGroup& sweep, const SweepResult* result) {
     parts << doneOf(*result);
     if (result->running > 0) parts << SweepLine::tr("%1 running").arg(result->running);
     if (result->failed > 0) parts << SweepLine::tr("%1 failed").arg(result->failed);
-    if (result->paused > 0) parts << SweepLine::tr("%1 at a rung").arg(result->paused);
+    if (result->halted > 0) parts << SweepLine::tr("%1 paused").arg(result->halted);
+    if (result->paused > 0) parts << atRungText(*result);
     if (result->cancelled > 0) parts << SweepLine::tr("%1 cancelled").arg(result->cancelled);
     if (result->removed > 0) parts << SweepLine::tr("%1 deleted").arg(result->removed);
     if (result->best && result->objective) parts << bestOf(*result);
+    else if (const auto atRung = bestAtRungOf(*result)) parts << bestOf(*atRung, *result->objective);
     return parts;
 }
 

@@ -98,6 +98,24 @@ private slots:
         QCOMPARE(answersOf(*sceneOf(one)).front().value, QString("1"));
     }
 
+    // While no cell of a sweep is trained to its end; and what pauses at a rung was stopped by nobody.
+    void answersSpeakOfTheBestAtARung() {
+        CompareFacts facts = madeFacts();
+        SweepResult& sweep = *facts.sweep;
+        sweep.spec.scheduler = "asha";
+        sweep.spec.trial.epochs = 9;
+        sweep.cells = {{.number = 5, .settings = {{"learning_rate", 0.036}}, .trials = {6}, .paused = 1}};
+        sweep.climbers = {{.cell = 5, .losses = {-0.7, -0.75}, .arrivals = {0, 1}, .goal = 1}};
+        sweep.bestAtRung = 0, sweep.paused = 1;
+        const auto answers = answersOf(*sceneOf(facts));
+        QVERIFY2(answers[0].tip.contains("1 paused at a rung") && !answers[0].tip.contains("stopped"),
+                 qPrintable(answers[0].tip));
+        QCOMPARE(answers[1].name, QString("Best at rung 2"));
+        QCOMPARE(answers[1].value, QString("75.00 % at epoch 3"));
+        QCOMPARE(answers[1].tip, QString("learning_rate=0.036\nNo cell is trained to its end yet"));
+        QCOMPARE(answers[1].trial, 6);
+    }
+
     void answersSpeakOfTheBestTrial() {
         CompareFacts facts = madeFacts();
         facts.sweep.reset();

@@ -94,6 +94,39 @@ private slots:
         QVERIFY(sweep_text::rungs(made).empty());
     }
 
+    // While no cell is trained to its end.
+    void theBestAtTheHighestRungIsNamed() {
+        SweepRow made = sweep();
+        SweepResult& result = made.result;
+        result.spec.scheduler = "asha";
+        result.spec.trial.epochs = 9;
+        result.best.reset();
+        result.bestAtRung = 0;
+        result.cells = {cell(0, 0)};
+        result.cells[0].trials = {4};
+        result.climbers = {{.cell = 0, .losses = {-0.8, -0.9}, .arrivals = {0, 1}, .goal = 1}};
+        QCOMPARE(sweep_text::best(made),
+                 QString("Best test accuracy at rung 2: 90.00 % at epoch 3; none is trained to its end yet"));
+        QCOMPARE(sweep_text::bestCell(made), QString("learning_rate=0.01 batch=64"));
+        QCOMPARE(sweep_text::bestTrial(made), std::int64_t{4});
+        result.cells[0].trials = {4, 5};
+        QCOMPARE(sweep_text::bestTrial(made), std::int64_t{0});
+        result.group.state = GroupState::Finished;
+        QVERIFY(sweep_text::best(made).endsWith("at epoch 3; none was trained to its end"));
+    }
+
+    void whatPausesDoesNotRun() {
+        SweepRow made = sweep();
+        made.result.running = 1, made.result.halted = 1, made.result.paused = 2;
+        QCOMPARE(sweep_text::progress(made),
+                 QString("10 of 20 trials finished, 1 running, 2 failed, 1 paused, 2 paused at a rung"));
+        made.result.group.state = GroupState::Cancelled;
+        QVERIFY(sweep_text::progress(made).endsWith("1 paused, 2 stopped at a rung"));
+        QueueSnapshot queue;
+        queue.rows = {row(RunState::Running, true), row(RunState::Paused, true)};
+        QCOMPARE(queueCountText(queue), QString("1 running, 1 paused"));
+    }
+
     void whatIsNotKnownIsNotSaid() {
         SweepRow made;
         made.result.group.id = 4;

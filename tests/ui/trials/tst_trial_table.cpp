@@ -105,12 +105,12 @@ void TestTrialTable::anyListFollowsAnyOther() {
 
 void TestTrialTable::editsAreWrittenAndUndone() {
     const Folder folder;
-    const auto store = test::openStore(folder.file());
-    const auto trial = store->createTrial({}, folder.runs());
+    TrialService trials({folder.file().parent_path(), {}, {}, {}});
+    const auto trial = trials.create({});
     const auto query = test::openQuery(folder.file());
     QUndoStack undo;
     TrialTableModel model(undo, [&](const TrialEdits& edits) {
-        for (const auto& edit : edits) apply(edit, *store);
+        for (const auto& edit : edits) apply(edit, trials);
     });
     model.setRows(query->list({}));
     const auto set = [&](int column, const QVariant& value) {

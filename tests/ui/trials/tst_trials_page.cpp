@@ -47,6 +47,7 @@ private slots:
     void columnsAreRemembered();
     void aTrialYetToComeIsSelected();
     void purgedTrialsAreGoneWithTheirFiles();
+    void whatAnEngineHasTakenUpIsNotDeleted();
     void aLockedHistoryHoldsUpNobody();
     void whatCannotBeWrittenIsSaidAndTakenBack();
     void aNewerHistoryIsExplainedAndLeftAlone();
@@ -347,6 +348,21 @@ void TestTrialsPage::purgedTrialsAreGoneWithTheirFiles() {
     const auto query = test::openQuery(desktop.places.history());
     QVERIFY(!query->find(trial) && query->find(run.trial));
     QVERIFY(!fs::exists(desktop.places.run(trial)) && fs::exists(desktop.places.run(run.trial)));
+}
+
+// Between the look at its row and the edit.
+void TestTrialsPage::whatAnEngineHasTakenUpIsNotDeleted() {
+    Desktop desktop;
+    const auto store = test::openStore(desktop.places.history());
+    RunningTrial run(desktop.places, *store);
+    const auto other = store->createTrial({}, desktop.places.runs());
+    HistoryService history(desktop.places);
+    QSignalSpy refused(&history, &HistoryService::notWritten);
+    history.write({{run.trial, TrialEdit::Field::Deleted, true}, {other, TrialEdit::Field::Deleted, true}});
+    QTRY_COMPARE(refused.size(), 1);
+    QCOMPARE(refused[0][0].value<Problem>(), (Problem{"trial", "trial.running", {std::to_string(run.trial)}}));
+    const auto query = test::openQuery(desktop.places.history());
+    QVERIFY(!query->find(run.trial)->deleted && query->find(other)->deleted);
 }
 
 void TestTrialsPage::aLockedHistoryHoldsUpNobody() {
