@@ -27,6 +27,11 @@ ChartAxis chartAxis(const CompareAxis& axis, int mostTicks) {
     ChartAxis chart{.scale = {}, .title = axis.name, .words = [axis = &axis](double tick) { return axis->text(tick); }};
     if (!axis.isChoice()) {
         chart.scale = chartScale(axis.low, axis.high, axis.isLog, mostTicks);
+        if (axis.key == kMemory) {  // whole ones of what is read, which is MiB
+            constexpr double kMiB = 1 << 20;
+            chart.scale.ticks = chartScale(axis.low / kMiB, axis.high / kMiB, axis.isLog, mostTicks).ticks;
+            for (double& tick : chart.scale.ticks) tick *= kMiB;
+        }
         if (axis.isSetting) chart.words = nullptr;
         const auto values = axis.isSetting ? distinctValues(axis.values, kMostNamed) : std::vector<double>();
         if (values.size() > 1) {

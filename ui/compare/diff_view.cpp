@@ -39,7 +39,7 @@ QVariant DiffModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ForegroundRole && row.isEqual) return currentTheme().muted;
     if (role == Qt::ToolTipRole) return value;
     if (role != Qt::DisplayRole) return {};
-    return value.isNull() ? tr("(default)") : value;
+    return value.isNull() ? tr("not set") : value;
 }
 
 QVariant DiffModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -198,7 +198,7 @@ void DiffView::paintPicture(QPainter& painter, const QRectF& area) const {
         for (qsizetype i = 0; i < row.values.size(); ++i) {
             const QString& value = row.values[i];
             write(area.left() + names + wide * static_cast<double>(i), top, wide,
-                  row.isEqual ? theme.muted : theme.text, value.isNull() ? tr("(default)") : value);
+                  row.isEqual ? theme.muted : theme.text, value.isNull() ? tr("not set") : value);
         }
     }
     painter.restore();

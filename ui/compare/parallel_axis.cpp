@@ -70,14 +70,14 @@ std::vector<ParallelAxis::Tick> ParallelAxis::ticks(int most) const {
         for (const Stop& stop : few) ticks.push_back({stop.place, m_axis->text(stop.value)});
         return ticks;
     }
-    const double unit = isOfShares(*m_axis) ? 100 : 1;
+    const double unit = isOfShares(*m_axis) ? 100 : m_axis->key == kMemory ? 1.0 / (1 << 20) : 1;
     const report::ChartScale scale = m_axis->isLog
                                          ? report::logScale(m_low, m_high, std::max(most, 3))
                                          : report::linearScale(unit * m_low, unit * m_high, std::max(most, 3), false);
     for (const double tick : scale.ticks) {
         QString text = QString::fromStdString(report::tickText(scale, tick));
         if (isOfShares(*m_axis)) text += QStringLiteral(" %");
-        else if (!m_axis->isSetting && !m_axis->metric) text = m_axis->text(tick);
+        else if (!m_axis->isSetting && !m_axis->metric) text = m_axis->text(tick / unit);
         ticks.push_back({place(tick / unit), text});
     }
     return ticks;

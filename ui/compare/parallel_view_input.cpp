@@ -50,7 +50,8 @@ QString ParallelView::axisTip(std::size_t at) const {
     QStringList lines{axis.name};
     if (axis.isSetting) lines << QString::fromStdString(axis.key);
     if (axis.isLog) lines << tr("On a logarithmic scale");
-    lines << tr("Click: turn it over. Drag: move it; out of the plot: put it away.");
+    lines << tr("Click: turn it over. Drag: move it; out of the plot: put it away.")
+          << tr("Keys: left and right go from axis to axis, with Ctrl they move it; Shift with up and down brushes.");
     return lines.join('\n');
 }
 

@@ -102,7 +102,7 @@ double importanceOf(const CompareScene& scene, const QString& path) {
     return axis && *axis < scene.importance.size() ? scene.importance[*axis] : 0;
 }
 
-QString valueText(const QString& value) { return value.isNull() ? TrialDiffText::tr("the default") : value; }
+QString valueText(const QString& value) { return value.isNull() ? TrialDiffText::tr("not set") : value; }
 
 }  // namespace
 

@@ -121,13 +121,15 @@ QString PlotView::readoutText(double x, std::size_t rows) {
         return name.size() > longest ? (name.left(longest - 1) + QChar(0x2026)).toHtmlEscaped() : name.toHtmlEscaped();
     };
     const bool isLog = m_model.axis() == PlotAxis::Log;
-    QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, x)) : axisText(m_model.axis(), x)) + "</b>"};
+    auto readings = m_model.readings(x);
+    double read = x;  // where the latest of what is told of was measured
+    if (!readings.empty()) read = std::ranges::max(readings, {}, &PlotModel::Reading::x).x;
+    QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, x)) : axisText(m_model.axis(), read)) + "</b>"};
     for (const PlotSeries& line : m_highlights->raised()) {
         const auto on = m_model.onLine(line, x);
         if (on && line.color < 0 && !line.dashed)  // the others have a line of their own
             lines << QString("%1 <b>%2</b>").arg(shortened(line.name), valueText(on->y));
     }
-    auto readings = m_model.readings(x);
     const std::size_t all = readings.size();
     if (all > rows)
         readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);

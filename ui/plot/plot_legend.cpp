@@ -33,6 +33,7 @@ public:
     }
 
     std::function<void()> alone, focused;
+    std::function<void(bool isIn)> pointed;
 
     void setValue(const QString& value) {
         if (value == m_value) return;
@@ -59,6 +60,16 @@ public:
     QSize minimumSizeHint() const override { return sized(kLeastName); }
 
 protected:
+    void enterEvent(QEnterEvent* event) override {
+        QToolButton::enterEvent(event);
+        pointed(true);
+    }
+
+    void leaveEvent(QEvent* event) override {
+        QToolButton::leaveEvent(event);
+        pointed(false);
+    }
+
     void focusInEvent(QFocusEvent* event) override {
         QToolButton::focusInEvent(event);
         focused();
@@ -165,6 +176,7 @@ LegendEntry* PlotLegend::addEntry(std::size_t index, const PlotSeries& series) {
     entry->setAccessibleName(tr("Show %1 in %2").arg(series.name, m_plot));
     entry->setToolTip(tr("%1\nClick: show or hide. Ctrl+click: this one alone, and again all.").arg(series.name));
     entry->alone = [this, index] { emit aloneRequested(index); };
+    entry->pointed = [this, index](bool isIn) { emit pointed(isIn ? std::optional(index) : std::nullopt); };
     entry->focused = [this, entry] { ensureWidgetVisible(entry, 0, 0); };
     connect(entry, &QToolButton::toggled, this, [this, index](bool shown) { emit toggled(index, shown); });
     return entry;

@@ -1,5 +1,6 @@
 #pragma once
 #include <QScrollArea>
+#include <optional>
 #include <vector>
 
 #include "ui/plot/plot_model.h"
@@ -28,6 +29,7 @@ signals:
     void toggled(std::size_t index, bool shown);
     void aloneRequested(std::size_t index);
     void allRequested();
+    void pointed(std::optional<std::size_t> index);  // the mouse is on that one's name; or has left it
 
 protected:
     void contextMenuEvent(QContextMenuEvent* event) override;

@@ -76,6 +76,9 @@ void PlotView::buildHead() {
     connect(m_legend, &PlotLegend::toggled, this, [this](std::size_t index, bool shown) { setHidden(index, !shown); });
     connect(m_legend, &PlotLegend::aloneRequested, this, &PlotView::showAlone);
     connect(m_legend, &PlotLegend::allRequested, this, &PlotView::showAll);
+    connect(m_legend, &PlotLegend::pointed, this, [this](std::optional<std::size_t> index) {
+        if (m_picks) emit pointed(index ? std::optional<qint64>(m_model.series()[*index].key) : std::nullopt);
+    });
     m_more = new QToolButton;
     m_more->setText(QStringLiteral("⋯"));
     m_more->setObjectName("plotMenu");
