@@ -133,9 +133,9 @@ bool isDark(const QPalette& palette) {
 
 // Five markers go with them in turn: those that have the same are not alike.
 constexpr std::array<const char*, kSeriesColors> kOnLight{"#0072b2", "#d55e00", "#008a64", "#a8467f",
-                                                          "#8a6d00", "#4a4a4a", "#2b7fa8"};
+                                                          "#2b7fa8", "#8a6d00", "#4a4a4a"};
 constexpr std::array<const char*, kSeriesColors> kOnDark{"#4aa8e0", "#f0883e", "#2fc79a", "#e08bbd",
-                                                         "#f0e442", "#c8c8c8", "#8fd0f5"};
+                                                         "#8fd0f5", "#f0e442", "#c8c8c8"};
 
 // Place in a ring of `size`; 1, the first trial's, is its beginning.
 std::size_t turn(std::int64_t index, std::int64_t size) {
