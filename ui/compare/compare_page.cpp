@@ -71,6 +71,7 @@ void ComparePage::connectAll() {
     });
     connect(&m_selection, &TrialSelection::scopeChanged, this, [this] {
         m_isScopeChosen = true;
+        m_count->setText(tr("Reading the trials…"));
         fillScopes();
         const auto target = m_targets.find(m_selection.scope());
         m_targetField->setText(target == m_targets.end() ? QString() : target->second);

@@ -54,7 +54,7 @@ QWidget* ComparePage::buildHead() {
     m_scope->setMinimumContentsLength(18);
     m_scope->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_scope->setAccessibleName(tr("Which trials are compared"));
-    m_count = roleLabel("muted");
+    m_count = roleLabel("muted", tr("Reading the trials…"));
     m_targetField = new QLineEdit;
     m_targetField->setObjectName("compareTarget");
     m_targetField->setMinimumHeight(kFieldHeight);
