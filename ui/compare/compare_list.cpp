@@ -80,6 +80,11 @@ private:
 void CompareListModel::setScene(SharedScene scene) {
     beginResetModel();
     m_scene = std::move(scene);
+    fill();
+    endResetModel();
+}
+
+void CompareListModel::fill() {
     m_places.clear();
     m_axes.clear();
     if (m_scene) {
@@ -90,7 +95,35 @@ void CompareListModel::setScene(SharedScene scene) {
         for (std::size_t axis = 0; axis < table.axes.size(); ++axis)
             if (axis != table.objective) m_axes.push_back(axis);
     }
+    const int column = sortedBy();
+    if (column < 0) return;
+    // What has no value comes last, whichever way.
+    const CompareAxis* axis = axisAt(column);
+    const auto value = [&](std::size_t row) {
+        return axis ? axis->values[row] : static_cast<double>(m_scene->table->trials[row].trial);
+    };
+    std::ranges::stable_sort(m_places, [&](std::size_t a, std::size_t b) {
+        const bool has = std::isfinite(value(a)), hasOther = std::isfinite(value(b));
+        if (has != hasOther || !has) return has && !hasOther;
+        return m_descends ? value(a) > value(b) : value(a) < value(b);
+    });
+}
+
+void CompareListModel::sort(int column, Qt::SortOrder order) {
+    const CompareAxis* axis = column > 0 && column < columnCount() ? axisAt(column) : nullptr;
+    m_sortedBy = column < 0 ? std::nullopt : std::optional(axis ? axis->key : std::string());
+    m_descends = order == Qt::DescendingOrder;
+    beginResetModel();
+    fill();
     endResetModel();
+}
+
+int CompareListModel::sortedBy() const {
+    if (!m_sortedBy || !m_scene) return -1;
+    if (m_sortedBy->empty()) return 0;
+    const auto axis = m_scene->table->axisOf(*m_sortedBy);
+    const auto found = axis ? std::ranges::find(m_axes, *axis) : m_axes.end();
+    return found == m_axes.end() ? -1 : static_cast<int>(found - m_axes.begin()) + 1;
 }
 
 std::optional<std::size_t> CompareListModel::rowAt(int place) const {
@@ -166,7 +199,14 @@ CompareList::CompareList(TrialSelection* selection, QWidget* parent)
     setHorizontalScrollMode(ScrollPerPixel);
     verticalHeader()->hide();
     verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 12);
-    horizontalHeader()->setHighlightSections(false);
+    QHeaderView& header = *horizontalHeader();
+    header.setHighlightSections(false);
+    header.setSectionsClickable(true);
+    header.setSortIndicatorShown(true);
+    header.setSortIndicatorClearable(true);  // a third click: the best first again
+    header.setSortIndicator(-1, Qt::AscendingOrder);
+    connect(&header, &QHeaderView::sortIndicatorChanged, this,
+            [this](int column, Qt::SortOrder order) { keepChosen([&] { m_model.sort(column, order); }); });
     connect(&m_selection, &TrialSelection::hoveredChanged, this, &CompareList::showHovered);
     connect(&m_selection, &TrialSelection::pinnedChanged, viewport(), qOverload<>(&QWidget::update));
     connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
@@ -176,9 +216,17 @@ CompareList::CompareList(TrialSelection* selection, QWidget* parent)
 
 void CompareList::setScene(SharedScene scene) {
     const int columns = m_model.columnCount();
-    const auto kept = chosen();
-    m_model.setScene(std::move(scene));
+    keepChosen([&] { m_model.setScene(std::move(scene)); });
+    const QSignalBlocker blocker(horizontalHeader());
+    if (horizontalHeader()->sortIndicatorSection() != m_model.sortedBy())
+        horizontalHeader()->setSortIndicator(m_model.sortedBy(), horizontalHeader()->sortIndicatorOrder());
     if (columns != m_model.columnCount()) resizeColumnsToContents();
+}
+
+template <class Change>
+void CompareList::keepChosen(Change&& change) {
+    const auto kept = chosen();
+    change();
     for (const auto trial : kept) {
         const int place = m_model.placeOf(trial);
         if (place >= 0)

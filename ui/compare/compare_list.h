@@ -9,7 +9,8 @@
 
 namespace lockstep::ui {
 
-// The trials that the brushes leave, the best first, with what they differ in and came to. The window's thread.
+// The trials that the brushes leave, with what they differ in and came to: the best first, or by a column. The window's
+// thread.
 class CompareListModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -24,14 +25,20 @@ public:
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    // Whatever comes later stands so, too. -1: the best first again.
+    void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
+    int sortedBy() const;  // the column; -1: the best first
 
 private:
+    void fill();
     QVariant text(std::size_t row, int column) const;
     const CompareAxis* axisAt(int column) const;  // null: the column of the trials
 
     SharedScene m_scene;
-    std::vector<std::size_t> m_places;  // rows of the table, as they are shown
-    std::vector<std::size_t> m_axes;    // of the columns behind the first
+    std::vector<std::size_t> m_places;      // rows of the table, as they are shown
+    std::vector<std::size_t> m_axes;        // of the columns behind the first
+    std::optional<std::string> m_sortedBy;  // the key of an axis, or "", the trial; empty: the ranking
+    bool m_descends = false;
 };
 
 // The same as a table: its rows are hovered, pinned by Space or a click on their mark, and opened by Return or a double
@@ -56,6 +63,9 @@ protected:
     void selectionChanged(const QItemSelection& now, const QItemSelection& before) override;
 
 private:
+    // What changes the rows, with those chosen staying so.
+    template <class Change>
+    void keepChosen(Change&& change);
     void togglePin(const QModelIndex& index);
     void showHovered();
     std::optional<std::int64_t> trialAt(const QModelIndex& index) const;

@@ -130,6 +130,38 @@ private slots:
         QTRY_VERIFY(desktop.page->emptyState().has_value());
     }
 
+    // A click on a column's head sorts by it, a second one the other way; a third: the best first.
+    void theListIsSortedByItsColumns() {
+        CompareDesktop desktop;
+        desktop.open();
+        QTRY_COMPARE(desktop.rows(), 10);
+        CompareList& list = desktop.list();
+        list.selectRow(0);
+        const auto chosen = list.chosen();
+        const auto click = [&](int column) {
+            QHeaderView& header = *list.horizontalHeader();
+            QTest::mouseClick(header.viewport(), Qt::LeftButton, {},
+                              {header.sectionViewportPosition(column) + header.sectionSize(column) / 2, 5});
+        };
+        click(1);
+        QCOMPARE(desktop.cell(0, 1), QString("50.00 %"));
+        QCOMPARE(desktop.cell(7, 1), QString("81.00 %"));
+        QCOMPARE(desktop.cell(9, 1), QString("failed"));
+        QCOMPARE(list.chosen(), chosen);
+        desktop.selection->brush("metric.test_accuracy", {.ranges = {{0.55, 0.9}}});
+        QTRY_COMPARE(desktop.rows(), 6);
+        QCOMPARE(desktop.cell(0, 1), QString("60.00 %"));
+        desktop.selection->clearBrushes();
+        click(1);
+        QTRY_COMPARE(desktop.cell(0, 1), QString("81.00 %"));
+        QCOMPARE(desktop.cell(9, 1), QString("failed"));
+        click(0);
+        QCOMPARE(desktop.cell(0, 0), QString("#1"));
+        click(0), click(0);
+        QCOMPARE(desktop.cell(0, 1), QString("81.00 %"));
+        QCOMPARE(desktop.cell(1, 1), QString("80.00 %"));
+    }
+
     // What every view writes can be read again; each says in words what it shows.
     void everyViewIsSavedAndHasWords() {
         CompareDesktop desktop;
