@@ -2,79 +2,14 @@
 
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QPainter>
-#include <QStyledItemDelegate>
 #include <algorithm>
 #include <cmath>
 
+#include "ui/compare/mark_delegate.h"
 #include "ui/plot/csv_field.h"
-#include "ui/plot/plot_marks.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
-
-namespace {
-
-constexpr int kMarkWidth = 26;
-
-// The trial's mark: filled in its colour where it is pinned, a quiet ring where it could be.
-class MarkDelegate : public QStyledItemDelegate {
-public:
-    MarkDelegate(const TrialSelection& selection, const CompareListModel& model, QObject* parent)
-        : QStyledItemDelegate(parent), m_selection(selection), m_model(model) {}
-
-    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        const QSize text = QStyledItemDelegate::sizeHint(option, index);
-        return index.column() == 0 ? text + QSize(kMarkWidth, 0) : text;
-    }
-
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        QStyleOptionViewItem text = option;
-        const auto row = index.column() == 0 ? m_model.rowAt(index.row()) : std::nullopt;
-        if (!row) return paintCell(painter, text, index);
-        text.rect.setLeft(text.rect.left() + kMarkWidth);
-        painter->fillRect(option.rect, background(option, index));
-        paintCell(painter, text, index);
-        painter->save();
-        painter->setRenderHint(QPainter::Antialiasing);
-        const QRectF box(option.rect.left(), option.rect.top(), kMarkWidth, option.rect.height());
-        paintMark(*painter, box.center(), m_model.scene()->table->trials[*row].trial);
-        painter->restore();
-    }
-
-private:
-    void paintCell(QPainter* painter, QStyleOptionViewItem option, const QModelIndex& index) const {
-        option.state.setFlag(QStyle::State_HasFocus, false);
-        if (isHovered(index)) option.backgroundBrush = currentTheme().raised;
-        QStyledItemDelegate::paint(painter, option, index);
-    }
-
-    QBrush background(const QStyleOptionViewItem& option, const QModelIndex& index) const {
-        if (option.state.testFlag(QStyle::State_Selected)) return selectionColor(currentTheme());
-        return isHovered(index) ? QBrush(currentTheme().raised) : QBrush(Qt::NoBrush);
-    }
-
-    bool isHovered(const QModelIndex& index) const {
-        const auto hovered = m_selection.hovered();
-        return hovered && m_model.placeOf(*hovered) == index.row();
-    }
-
-    void paintMark(QPainter& painter, QPointF center, std::int64_t trial) const {
-        const Theme& theme = currentTheme();
-        const auto place = m_selection.placeOf(trial);
-        if (!place) {
-            painter.setPen(QPen(theme.outline, 1));
-            painter.drawEllipse(center, 4, 4);
-            return;
-        }
-        paintMarker(painter, seriesMarker(*place), center, 5, seriesColor(*place, theme));
-    }
-
-    const TrialSelection& m_selection;
-    const CompareListModel& m_model;
-};
-
-}  // namespace
 
 // Settings, then the objective and what else was measured: the objective first, for it is what they are ordered by.
 void CompareListModel::setScene(SharedScene scene) {
@@ -264,8 +199,8 @@ bool CompareList::viewportEvent(QEvent* event) {
 
 void CompareList::mousePressEvent(QMouseEvent* event) {
     const QModelIndex index = indexAt(event->position().toPoint());
-    const bool isMark =
-        index.isValid() && index.column() == 0 && event->position().x() < visualRect(index).left() + kMarkWidth;
+    const bool isMark = index.isValid() && index.column() == 0 &&
+                        event->position().x() < visualRect(index).left() + MarkDelegate::kMarkWidth;
     if (isMark && event->button() == Qt::LeftButton) return togglePin(index);
     QTableView::mousePressEvent(event);
 }

@@ -4,12 +4,11 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <set>
 
 #include "engine/spec/metric_text.h"
-#include "ui/history/setting_text.h"
+#include "ui/compare/setting_axis.h"
 #include "ui/history/sweep_words.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/plain_text.h"
@@ -51,88 +50,6 @@ RunState stateOf(const TrialRow& row) { return runStateFrom(row.state).value_or(
 
 bool hasEnded(const TrialRow& row) { return isFinal(stateOf(row)); }
 
-void measureEnds(CompareAxis& axis) {
-    bool isFirst = true;
-    for (const double value : axis.values) {
-        if (!std::isfinite(value)) continue;
-        axis.low = isFirst ? value : std::min(axis.low, value);
-        axis.high = isFirst ? value : std::max(axis.high, value);
-        isFirst = false;
-    }
-}
-
-QString wordsOf(const ParamValue& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return oneLine(*text);
-    if (const auto* isTrue = std::get_if<bool>(&value)) return *isTrue ? "true" : "false";
-    return QString::number(*numberOf(value), 'g', 10);
-}
-
-// The axis of a setting. Where all its values are numbers it is one of numbers; else of what is written, in its order.
-class SettingAxis {
-public:
-    SettingAxis(const std::vector<TrialRow>& rows, const SettingValues& values, const Dimension* dimension)
-        : m_rows(rows), m_values(values), m_dimension(dimension) {}
-
-    CompareAxis axisAt(const std::string& path) const {
-        CompareAxis axis{.key = path, .name = labelOf(QString::fromStdString(path).section('.', -1))};
-        const bool isOfNumbers = areNumbers();
-        if (!isOfNumbers) axis.choices = choices();
-        for (const TrialRow& row : m_rows) {
-            const auto value = m_values.find(row.id);
-            const bool isSet = value != m_values.end();
-            axis.absences.push_back(isSet ? Absence::None : Absence::NotSet);
-            axis.values.push_back(!isSet        ? kNone
-                                  : isOfNumbers ? *numberOf(value->second)
-                                                : static_cast<double>(axis.choices.indexOf(wordsOf(value->second))));
-        }
-        measureEnds(axis);
-        const auto* range = m_dimension ? std::get_if<NumberRange>(&m_dimension->values) : nullptr;
-        axis.isLog = isOfNumbers && axis.low > 0 && (range ? range->isLog : isMultiplied(axis));
-        return axis;
-    }
-
-private:
-    bool areNumbers() const {
-        return std::ranges::all_of(m_rows, [&](const TrialRow& row) {
-            const auto value = m_values.find(row.id);
-            return value == m_values.end() || numberOf(value->second);
-        });
-    }
-
-    // Those of the space first, in its order.
-    QStringList choices() const {
-        QStringList listed, others;
-        if (const auto* known = m_dimension ? std::get_if<ChoiceOfValues>(&m_dimension->values) : nullptr)
-            for (const ParamValue& value : *known) listed << wordsOf(value);
-        for (const TrialRow& row : m_rows) {
-            const auto value = m_values.find(row.id);
-            if (value != m_values.end() && !listed.contains(wordsOf(value->second))) others << wordsOf(value->second);
-        }
-        others.sort();
-        others.removeDuplicates();
-        return listed + others;
-    }
-
-    // Where nobody has said: numbers over more than two decades, and those that were multiplied from one to the next
-    // (32, 64, 128; 1, 2, 5, 10), are read by their logarithms.
-    static bool isMultiplied(const CompareAxis& axis) {
-        if (axis.high / axis.low >= 100) return true;
-        std::set<double> values;
-        std::ranges::copy_if(axis.values, std::inserter(values, values.end()),
-                             [](double value) { return std::isfinite(value); });
-        if (values.size() < 3) return false;
-        double least = axis.high / axis.low, most = 0;
-        for (auto value = values.begin(), next = std::next(value); next != values.end(); ++value, ++next)
-            least = std::min(least, *next / *value), most = std::max(most, *next / *value);
-        constexpr double kFactor = 1.5, kAlike = 1.3;
-        return least >= kFactor && most <= kAlike * least;
-    }
-
-    const std::vector<TrialRow>& m_rows;
-    const SettingValues& m_values;
-    const Dimension* m_dimension;
-};
-
 class TableMaker {
 public:
     explicit TableMaker(const CompareFacts& facts) : m_facts(facts), m_rows(facts.rows) {
@@ -160,7 +77,7 @@ private:
         const auto found = m_facts.settings.find(path);
         static const SettingValues none;
         const SettingValues& values = found == m_facts.settings.end() ? none : found->second;
-        m_table.axes.push_back(SettingAxis(m_rows, values, dimensionAt(path)).axisAt(path));
+        m_table.axes.push_back(settingAxis(path, m_rows, values, dimensionAt(path)));
     }
 
     // A seed alone makes repeats, unless it is what was searched.
@@ -187,7 +104,7 @@ private:
         }
         if (!hasAny) return;
         axis.isSetting = false;
-        measureEnds(axis);
+        axis.findEnds();
         m_table.axes.push_back(std::move(axis));
     }
 
@@ -336,6 +253,16 @@ private:
 };
 
 }  // namespace
+
+void CompareAxis::findEnds() {
+    bool isFirst = true;
+    for (const double value : values) {
+        if (!std::isfinite(value)) continue;
+        low = isFirst ? value : std::min(low, value);
+        high = isFirst ? value : std::max(high, value);
+        isFirst = false;
+    }
+}
 
 QString CompareAxis::text(double value) const {
     if (!std::isfinite(value)) return "–";

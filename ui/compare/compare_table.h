@@ -44,6 +44,7 @@ struct CompareAxis {
     QString text(double value) const;     // as a person reads it, with its unit; not a number: "–"
     QString cell(std::size_t row) const;  // the same of a row; "not set", "failed", "diverged"
     bool passes(const AxisBrush& brush, std::size_t row) const;
+    void findEnds();  // low and high, of the values
 };
 
 struct ComparedTrial {
