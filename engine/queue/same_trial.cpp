@@ -45,7 +45,7 @@ SameTrial sameTrial(const TrialQuery& query, const TrialSpec& spec, const Cell& 
     const QueueQuery queue(query);
     const auto settings = settingsOf(spec, cell);
     for (const std::int64_t trial : queue.finishedWith(settings)) {
-        if (trainsTheSame(query, trial, spec)) return {trial};
+        if (trainsTheSame(query, trial, spec)) return {.trial = trial, .hasFinished = true};
     }
     SameTrial found;
     for (const std::int64_t trial : queue.openWith(settings)) {
@@ -57,7 +57,7 @@ SameTrial sameTrial(const TrialQuery& query, const TrialSpec& spec, const Cell& 
             found.refusal = refusalOf(trial, "sweep " + std::to_string(*at->sweep) + ", which is not over, has it");
         else if (at->isHeld) found.refusal = refusalOf(trial, "it is held");
         else if (finishedOnly) found.refusal = refusalOf(trial, "cells of this sweep pause at rungs, and it does not");
-        else if (isOnItsWay(*at, taken)) return {trial};
+        else if (isOnItsWay(*at, taken)) return {.trial = trial};
     }
     return found;
 }

@@ -16,7 +16,8 @@ using IsTaken = std::function<bool(std::int64_t trial)>;
 
 struct SameTrial {
     std::optional<std::int64_t> trial = {};  // to adopt: differs in its title alone, and has finished, runs, or waits
-    std::string refusal = {};                // why another one that does is not, for whoever looks why
+    bool hasFinished = false;
+    std::string refusal = {};  // why another one that does is not, for whoever looks why
 };
 // `finishedOnly`: of a sweep that decides by rungs how far its trials go.
 SameTrial sameTrial(const TrialQuery& query, const TrialSpec& spec, const Cell& cell, bool finishedOnly,

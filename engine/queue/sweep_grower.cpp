@@ -211,7 +211,14 @@ SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& s
     if (!same.refusal.empty()) say("sweep " + std::to_string(place.group) + ": " + same.refusal);
     if (same.trial) {
         queueStore().adopt(place, *same.trial);
-        seen = see(place.group, sweep);
+        // Of a sweep that learns, or decides at rungs, what it has come to matters at once.
+        if (hasRungs || sweep.learns) seen = see(place.group, sweep);
+        else
+            seen.trials.push_back({.place = place,
+                                   .trial = same.trial,
+                                   .adopted = true,
+                                   .state = same.hasFinished ? RunState::Finished : RunState::Queued,
+                                   .isQueued = !same.hasFinished});
         say("trial " + std::to_string(*same.trial) + " is a cell of sweep " + std::to_string(place.group) + " already");
         return Made::Adopted;
     }

@@ -72,7 +72,7 @@ TestFunction numeric(std::string_view name, const std::vector<NumberRange>& rang
             if (!set || !numberOf(set->value))
                 return Problem{function, "search.not-a-number", {each.path, set ? text(set->value) : ""}};
         }
-        return Problem{function, "search.not-a-number", {wordsOf(cell), ""}};
+        return Problem{function, "search.no-finite-value", {wordsOf(cell)}};
     };
     return function;
 }

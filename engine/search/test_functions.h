@@ -16,7 +16,8 @@ struct TestFunction {
     // Lines of a table (its names are line 1) whose last column, `lossColumn`, is no finite number: they fail.
     std::vector<std::size_t> linesWithoutLoss = {};
     std::string lossColumn = {};
-    // Why a cell without a loss has none. Problems, at `name`: "search.not-a-number" of a setting, and of tables
+    // Why a cell without a loss has none. Problems, at `name`: "search.not-a-number" of a setting,
+    // "search.no-finite-value" of settings that are too far out, and of tables
     // "search.table-no-cell", "search.table-no-loss".
     std::function<Problem(const Cell& cell)> whyNone = {};
     bool isTable() const { return !lossColumn.empty(); }

@@ -11,15 +11,16 @@ AxisBox::AxisBox(const QString& id, const QString& name, const QString& none) : 
     setToolTip(name);
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     setMinimumContentsLength(8);
-    connect(this, &QComboBox::activated, this, [this] { m_isChosen = true; });
+    connect(this, &QComboBox::activated, this, [this] { m_chosen = currentData().toString(), m_isChosen = true; });
 }
 
 void AxisBox::offer(const std::shared_ptr<const CompareTable>& table, std::optional<std::size_t> proposed) {
     const QSignalBlocker blocker(this);
-    const QString before = currentData().toString();
     if (std::exchange(m_table, table) != table) fill();
-    const QString wanted = m_isChosen || !proposed ? before : QString::fromStdString(m_table->axes[*proposed].key);
-    setCurrentIndex(std::max(0, findData(wanted)));
+    // What was chosen comes again with the trials that have it.
+    const int chosen = m_isChosen ? findData(m_chosen) : -1;
+    const QString other = proposed ? QString::fromStdString(m_table->axes[*proposed].key) : QString();
+    setCurrentIndex(chosen >= 0 ? chosen : std::max(0, findData(other)));
 }
 
 void AxisBox::fill() {

@@ -24,7 +24,8 @@ private:
 
     const QString m_none;
     std::shared_ptr<const CompareTable> m_table;
-    bool m_isChosen = false;
+    bool m_isChosen = false;  // by a person: the axis of this key
+    QString m_chosen;
 };
 
 }  // namespace lockstep::ui

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "ui/history/sweep_words.h"
 #include "ui/plot/run_text.h"
@@ -19,15 +20,21 @@ struct CompareAnswersText {
 
 // Those that stopped at a rung of the sweep apart from those that a person stopped.
 CompareAnswer states(const CompareTable& table, const SweepResult* sweep) {
+    std::set<std::int64_t> paused;  // cells
+    if (sweep)
+        for (const CellResult& cell : sweep->cells)
+            if (cell.paused > 0) paused.insert(cell.number);
     std::map<RunState, std::int64_t> counts;
-    for (const ComparedTrial& trial : table.trials) ++counts[trial.state];
-    const std::int64_t atRung = sweep ? sweep->paused : 0;
-    if (atRung > 0) counts[RunState::Stopped] = std::max<std::int64_t>(0, counts[RunState::Stopped] - atRung);
+    std::int64_t atRung = 0;
+    for (const ComparedTrial& trial : table.trials) {
+        const bool isAtRung = trial.state == RunState::Stopped && paused.contains(trial.cell);
+        ++(isAtRung ? atRung : counts[trial.state]);
+    }
     QStringList words;
     for (const auto& [state, count] : counts) {
         if (count > 0) words << CompareAnswersText::tr("%1 %2").arg(count).arg(runStateText(state).toLower());
     }
-    if (atRung > 0) words << atRungText(*sweep);
+    if (atRung > 0) words << atRungText(*sweep, atRung);
     return {CompareAnswersText::tr("Trials"), QString::number(table.trials.size()), words.join(", ")};
 }
 

@@ -77,6 +77,12 @@ void CompareCard::setEnlarged(bool isEnlarged) {
     m_enlarge->setAccessibleName(words + QStringLiteral(": ") + m_view.title());
 }
 
+QSize CompareCard::minimumSizeHint() const {
+    QSize hint = QFrame::minimumSizeHint();
+    if (!m_enlarge->isChecked()) hint.setHeight(std::max(hint.height(), sizeHint().height()));
+    return hint;
+}
+
 void CompareCard::showWords() {
     const QString empty = m_view.scene() ? m_view.emptyText() : QString();
     m_empty->setText(empty);

@@ -20,6 +20,8 @@ public:
     CompareView& view() const { return m_view; }
     bool isWide() const { return m_isWide; }
     void setEnlarged(bool isEnlarged);  // alone on the page: its button leads back
+    // Unless it is enlarged, what its view asks for: the page scrolls, and squeezes nothing.
+    QSize minimumSizeHint() const override;
     // .png, .svg or .csv; false: could not be written.
     bool saveTo(const QString& file) const;
 

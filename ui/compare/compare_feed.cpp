@@ -38,9 +38,10 @@ CompareFeed::CompareFeed(HistoryService* history, TrialSelection* selection, QOb
         emit groupsChanged();
         readAgain();
     });
-    connect(history, &HistoryService::unreadable, this, [this] {
+    connect(history, &HistoryService::unreadable, this, [this](const Problem& problem) {
         m_isReading = false;  // what was asked is not answered
         m_isStale = true;
+        emit unreadable(problem);
     });
     connect(selection, &TrialSelection::scopeChanged, this, &CompareFeed::readAgain);
     connect(selection, &TrialSelection::listedChanged, this, [this] {
@@ -66,24 +67,30 @@ void CompareFeed::setTasks(std::map<std::int64_t, std::string> tasks) {
     if (std::exchange(m_tasks, tasks) != tasks) readAgain();
 }
 
-std::vector<TrialRow> CompareFeed::rowsInScope() const {
+// A trial that several sweeps have belongs to each of them.
+std::vector<TrialRow> CompareFeed::rowsInScope(const SweepResult* sweep) const {
     std::vector<TrialRow> rows;
-    const auto sweep = m_selection.scope();
+    std::set<std::int64_t> ofSweep;
+    if (sweep)
+        for (const CellResult& cell : sweep->cells) ofSweep.insert(cell.trials.begin(), cell.trials.end());
     const auto& listed = m_selection.listed();
     const std::set<std::int64_t> wanted = listed ? std::set(listed->begin(), listed->end()) : std::set<std::int64_t>();
     std::ranges::copy_if(m_rows, std::back_inserter(rows), [&](const TrialRow& row) {
         if (row.deleted) return false;
-        if (sweep == 0) return listed ? wanted.contains(row.id) : !row.archived;
-        const auto place = m_groups.places.find(row.id);
-        return place != m_groups.places.end() && place->second.group == sweep;
+        if (sweep) return ofSweep.contains(row.id);
+        return listed ? wanted.contains(row.id) : !row.archived;
     });
     // Those put away are left out, unless the whole sweep is.
-    if (!std::ranges::all_of(rows, &TrialRow::archived)) std::erase_if(rows, &TrialRow::archived);
+    if (sweep && !std::ranges::all_of(rows, &TrialRow::archived)) std::erase_if(rows, &TrialRow::archived);
     return rows;
 }
 
 void CompareFeed::read() {
-    if (!m_hasRead || !m_follows) return;
+    if (!m_hasRead || !m_follows) {
+        m_isReading = false;
+        m_isStale = true;
+        return;
+    }
     m_isStale = false;
     m_isReading = true;
     if (m_selection.scope() == 0) return readSettings(std::nullopt);
@@ -97,7 +104,7 @@ void CompareFeed::read() {
 
 void CompareFeed::readSettings(std::optional<SweepResult> sweep) {
     std::vector<std::int64_t> trials;
-    for (const TrialRow& row : rowsInScope()) trials.push_back(row.id);
+    for (const TrialRow& row : rowsInScope(sweep ? &*sweep : nullptr)) trials.push_back(row.id);
     if (trials.empty()) return make({}, std::move(sweep));  // also where there is no history to be asked
     std::vector<std::string> varied;
     if (sweep)
@@ -111,8 +118,9 @@ void CompareFeed::readSettings(std::optional<SweepResult> sweep) {
 // On another thread: of thousands of trials it takes as long as several pictures.
 void CompareFeed::make(DifferingSettings settings, std::optional<SweepResult> sweep) {
     if ((sweep ? sweep->group.id : 0) != m_selection.scope()) return read();  // another one is wanted meanwhile
+    auto rows = rowsInScope(sweep ? &*sweep : nullptr);
     auto facts = std::make_shared<const CompareFacts>(
-        CompareFacts{rowsInScope(), std::move(settings), std::move(sweep), m_groups, m_measured, m_tasks});
+        CompareFacts{std::move(rows), std::move(settings), std::move(sweep), m_measured, m_tasks});
     QThreadPool::globalInstance()->start([facts, feed = QPointer(this)] {
         auto table = std::make_shared<const CompareTable>(compareTable(*facts));
         auto of = facts->sweep ? std::make_shared<const SweepResult>(*facts->sweep) : nullptr;

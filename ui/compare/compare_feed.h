@@ -34,13 +34,13 @@ signals:
     // Of no trials where the scope has none. `sweep`: null, of trials of the list.
     void tableMade(const std::shared_ptr<const lockstep::ui::CompareTable>& table,
                    const std::shared_ptr<const lockstep::SweepResult>& sweep);
-    void unreadable(const lockstep::Problem& problem);  // the sweep; of the history, see HistoryService
+    void unreadable(const lockstep::Problem& problem);  // the sweep, or the history
 
 private:
     void read();
     void readSettings(std::optional<SweepResult> sweep);
     void make(DifferingSettings settings, std::optional<SweepResult> sweep);
-    std::vector<TrialRow> rowsInScope() const;
+    std::vector<TrialRow> rowsInScope(const SweepResult* sweep) const;  // null: of the list
 
     HistoryService& m_history;
     TrialSelection& m_selection;

@@ -161,7 +161,10 @@ void CompareList::setScene(SharedScene scene) {
 template <class Change>
 void CompareList::keepChosen(Change&& change) {
     const auto kept = chosen();
+    const auto current = trialAt(currentIndex());
     change();
+    const int at = current ? m_model.placeOf(*current) : -1;
+    if (at >= 0) selectionModel()->setCurrentIndex(m_model.index(at, 0), QItemSelectionModel::NoUpdate);
     for (const auto trial : kept) {
         const int place = m_model.placeOf(trial);
         if (place >= 0)

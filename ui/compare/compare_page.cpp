@@ -58,6 +58,7 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
     connectAll();
     fillScopes();
     enableActions();
+    if (history->refusal()) showUnreadable(*history->refusal());
 }
 
 ComparePage::~ComparePage() = default;
@@ -65,20 +66,18 @@ ComparePage::~ComparePage() = default;
 void ComparePage::connectAll() {
     connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::chooseScope);
     connect(&m_feed, &CompareFeed::tableMade, this, &ComparePage::takeTable);
-    connect(&m_feed, &CompareFeed::unreadable, this, [this](const Problem& problem) {
-        m_problem->setText(m_explain(problem).inOneLine());
-        m_problem->show();
-    });
+    connect(&m_feed, &CompareFeed::unreadable, this, &ComparePage::showUnreadable);
     connect(&m_selection, &TrialSelection::scopeChanged, this, [this] {
         m_isScopeChosen = true;
-        m_count->setText(tr("Reading the trials…"));
+        m_isReading = true;
         fillScopes();
-        const auto target = m_targets.find(m_selection.scope());
-        m_targetField->setText(target == m_targets.end() ? QString() : target->second);
-        takeTarget();
+        readTarget();
     });
     m_told.setSingleShot(true);
-    connect(&m_told, &QTimer::timeout, m_problem, &QWidget::hide);
+    connect(&m_told, &QTimer::timeout, this, [this] {
+        m_problem->hide();
+        if (m_table) showWords();
+    });
     connect(&m_selection, &TrialSelection::brushesChanged, this, &ComparePage::makeScene);
     connect(&m_selection, &TrialSelection::pinnedChanged, this, &ComparePage::enableActions);
     connect(&m_selection, &TrialSelection::tooMany, this, [this] {
@@ -135,9 +134,10 @@ void ComparePage::takeTable(const std::shared_ptr<const CompareTable>& table,
     const bool wasEmpty = emptyState().has_value();
     m_table = table;
     m_sweep = sweep;
+    m_isReading = false;
     if (!m_told.isActive()) m_problem->hide();
     if (wasEmpty != emptyState().has_value()) emit emptyStateChanged();
-    makeScene();
+    readTarget();
 }
 
 void ComparePage::makeScene() {
@@ -168,10 +168,17 @@ ComparePage::Outcome ComparePage::outcomeOf(const ComparedTrial& trial) {
     return trial.state == RunState::Finished ? Done : UnderWay;
 }
 
-// A share may be written in percent; what is no number is no target.
 void ComparePage::takeTarget() {
-    QString text = m_targetField->text().trimmed();
-    m_targets[m_selection.scope()] = text;
+    m_targets[m_selection.scope()] = m_targetField->text().trimmed();
+    readTarget();
+}
+
+// Anew with each table: what is a share, the objective says. A share may be written in percent; what is no number is no
+// target.
+void ComparePage::readTarget() {
+    const auto kept = m_targets.find(m_selection.scope());
+    QString text = kept == m_targets.end() ? QString() : kept->second;
+    if (m_targetField->text().trimmed() != text) m_targetField->setText(text);
     const bool isPercent = text.endsWith('%');
     if (isPercent) text.chop(1);
     bool isNumber = false;
@@ -185,19 +192,17 @@ void ComparePage::takeTarget() {
 
 void ComparePage::showWords() {
     const auto shown = m_scene->passing(), all = m_scene->passes.size();
-    m_count->setText(shown < all ? tr("%1 of %2 trials").arg(shown).arg(all)
-                     : all == 1  ? tr("1 trial")
-                                 : tr("%1 trials").arg(all));
+    m_count->setText(m_isReading   ? tr("Reading the trials…")
+                     : shown < all ? tr("%1 of %2 trials").arg(shown).arg(all)
+                     : all == 1    ? tr("1 trial")
+                                   : tr("%1 trials").arg(all));
     std::vector<int> counts(Outcomes);
     for (const ComparedTrial& trial : m_table->trials) ++counts[outcomeOf(trial)];
     for (std::size_t i = 0; i < m_toggles.size(); ++i) {
         m_toggles[i]->setText(toggleText(static_cast<Outcome>(i), counts[i]));
         m_toggles[i]->setVisible(counts[i] > 0);
     }
-    if (!m_table->shared.isEmpty()) {
-        m_problem->setText(m_table->shared);
-        m_problem->show();
-    }
+    if (!m_table->shared.isEmpty() && !m_told.isActive()) showProblem(m_table->shared);
     showBrushes();
 }
 
@@ -269,9 +274,20 @@ void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
     QTimer::singleShot(0, this, [this] { m_scroll->verticalScrollBar()->setValue(m_scrolledTo); });
 }
 
-void ComparePage::tell(const QString& words) {
+void ComparePage::showProblem(const QString& words) {
+    m_told.stop();
     m_problem->setText(words);
     m_problem->show();
+}
+
+void ComparePage::showUnreadable(const Problem& problem) {
+    m_isReading = false;
+    if (!m_table) m_count->clear();
+    showProblem(m_explain(problem).inOneLine());
+}
+
+void ComparePage::tell(const QString& words) {
+    showProblem(words);
     m_told.start(kToldMilliseconds);
 }
 
@@ -306,10 +322,8 @@ void ComparePage::restore(const QSettings& settings) {
     const QVariantMap targets = settings.value("compare/targets").toMap();
     for (auto each = targets.begin(); each != targets.end(); ++each)
         m_targets[each.key().toLongLong()] = each.value().toString();
-    const auto target = m_targets.find(m_selection.scope());
-    m_targetField->setText(target == m_targets.end() ? QString() : target->second);
     for (CompareCard* card : m_cards) card->view().restore(settings);
-    takeTarget();
+    readTarget();
 }
 
 void ComparePage::showEvent(QShowEvent* event) {

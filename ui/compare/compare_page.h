@@ -74,6 +74,9 @@ private:
     void takeTable(const std::shared_ptr<const CompareTable>& table, const std::shared_ptr<const SweepResult>& sweep);
     void makeScene();
     void takeTarget();
+    void readTarget();
+    void showProblem(const QString& words);
+    void showUnreadable(const Problem& problem);
     void showWords();
     void showAnswers();
     void showBrushes();
@@ -134,6 +137,7 @@ private:
     std::optional<double> m_target;
     std::map<std::int64_t, QString> m_targets;  // as they were typed, by scope
     QTimer m_told;
+    bool m_isReading = true;       // what is in the scope has not come yet
     int m_scrolledTo = 0;          // before a card was enlarged
     bool m_isScopeChosen = false;  // by a person, now or in an earlier window
     Actions m_actions{};

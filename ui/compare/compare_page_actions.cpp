@@ -52,8 +52,7 @@ std::optional<std::int64_t> ComparePage::chosenOne() const {
 void ComparePage::withSpec(std::int64_t trial, const WithSpec& then) {
     m_history.readSpec(trial, [this, then](const Result<TrialSpec>& spec) {
         if (spec.ok()) return then(spec.value());
-        m_problem->setText(m_explain(spec.problems().front()).inOneLine());
-        m_problem->show();
+        showProblem(m_explain(spec.problems().front()).inOneLine());
     });
 }
 
@@ -85,8 +84,7 @@ void ComparePage::sweepBrushed() {
         const auto sweep = brushedSweep(*scene, m_selection.brushes(), base);
         if (sweep)
             return emit sweepRequested(QString::fromStdString(sweepJson(*sweep)), tr("Sweep of what is brushed"));
-        m_problem->setText(tr("The brushes leave one value of each setting: nothing is left to vary."));
-        m_problem->show();
+        showProblem(tr("The brushes leave one value of each setting: nothing is left to vary."));
     });
 }
 
@@ -103,14 +101,18 @@ void ComparePage::trainMoreSeeds() {
 
 void ComparePage::archiveRest() {
     std::vector<std::int64_t> rest;
-    for (std::size_t row = 0; row < m_scene->passes.size(); ++row)
-        if (!m_scene->passes[row]) rest.push_back(m_table->trials[row].trial);
+    for (std::size_t row = 0; row < m_scene->passes.size(); ++row) {
+        const ComparedTrial& trial = m_table->trials[row];
+        const bool isKept = m_scene->passes[row] || m_selection.placeOf(trial.trial);
+        if (!isKept && !trial.isArchived) rest.push_back(trial.trial);
+    }
     if (rest.empty()) return;
-    const bool isOne = rest.size() == 1;
-    tell(isOne ? tr("A trial is put away: Trials shows it under Archive, and Undo brings it back.")
-               : tr("%1 trials are put away: Trials shows them under Archive, and Undo brings them back.")
-                     .arg(rest.size()));
-    m_selection.push(new ArchiveStep(m_history, std::move(rest), isOne ? tr("archive a trial") : tr("archive trials")));
+    const auto count = rest.size();
+    m_selection.push(
+        new ArchiveStep(m_history, std::move(rest), count == 1 ? tr("archive a trial") : tr("archive trials")));
+    tell(count == 1
+             ? tr("A trial is put away: Trials shows it under Archive, and Undo brings it back.")
+             : tr("%1 trials are put away: Trials shows them under Archive, and Undo brings them back.").arg(count));
 }
 
 }  // namespace lockstep::ui

@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QGuiApplication>
 #include <QToolBar>
+#include <algorithm>
 
 #include "ui/compare/compare_list.h"
 #include "ui/compare/compare_page.h"
@@ -47,9 +48,10 @@ void ComparePage::makeActions() {
     m_actions.seeds =
         addCompareAction("compare.more-seeds", tr("5 more seeds…"), tr("Train the best with 5 more seeds"),
                          tr("Whether the best is better, or lucky: opens the form"), {}, &ComparePage::trainMoreSeeds);
-    m_actions.archive = addCompareAction("compare.archive-rest", tr("Archive the rest"), tr("Archive the rest"),
-                                         tr("Put away the trials that the brushes leave out; can be undone"), {},
-                                         &ComparePage::archiveRest);
+    m_actions.archive =
+        addCompareAction("compare.archive-rest", tr("Archive the rest"), tr("Archive the rest"),
+                         tr("Put away the trials that the brushes leave out, but for pinned ones; can be undone"), {},
+                         &ComparePage::archiveRest);
     m_actions.pin = addCompareAction("compare.pin", tr("Pin"), tr("Pin the selected trials"),
                                      tr("Give the selected trials a colour of their own in all views"),
                                      QKeySequence("P"), &ComparePage::pinChosen);
@@ -95,7 +97,9 @@ void ComparePage::enableActions() {
     m_actions.sweep->setEnabled(m_scene && m_scene->passing() > 0);
     m_actions.archive->setEnabled(m_scene && m_scene->passing() > 0 && m_scene->passing() < m_scene->passes.size());
     m_actions.pin->setEnabled(!chosen.empty());
-    m_actions.unpin->setEnabled(!m_selection.pinned().empty());
+    m_actions.unpin->setEnabled(m_table && std::ranges::any_of(m_selection.pinned(), [this](std::int64_t trial) {
+                                    return m_table->rowOf(trial).has_value();
+                                }));
     m_actions.clear->setEnabled(!m_selection.brushes().empty());
     const bool isOfSweep = m_scope && m_scope->currentData().toLongLong() > 0;
     for (QAction* each : {m_actions.report, m_actions.reportCommand}) each->setEnabled(isOfSweep);
@@ -111,7 +115,13 @@ void ComparePage::pinChosen() {
 
 void ComparePage::clearBrushes() { m_selection.clearBrushes(); }
 
-void ComparePage::clearPins() { m_selection.clearPins(); }
+// Those of other sweeps stay.
+void ComparePage::clearPins() {
+    std::vector<std::int64_t> here;
+    for (const std::int64_t trial : m_selection.pinned())
+        if (m_table && m_table->rowOf(trial)) here.push_back(trial);
+    m_selection.unpin(here);
+}
 
 void ComparePage::askForReport() { emit reportRequested(m_selection.scope()); }
 

@@ -161,8 +161,7 @@ void ComparePage::addCard(CompareView* view, bool isWide) {
     connect(view, &CompareView::openWanted, this, &ComparePage::openRequested);
     connect(card, &CompareCard::enlargeWanted, this, [this, card](bool isEnlarged) { enlarge(card, isEnlarged); });
     connect(card, &CompareCard::notSaved, this, [this](const QString& file) {
-        m_problem->setText(tr("%1 could not be written. Choose another place.").arg(file));
-        m_problem->show();
+        showProblem(tr("%1 could not be written. Choose another place.").arg(file));
     });
 }
 
@@ -176,7 +175,6 @@ void ComparePage::arrangeCards() {
     m_columns = columns;
     m_arranged = shown;
     for (CompareCard* card : m_cards) {
-        card->setMinimumHeight(m_enlarged ? 0 : card->sizeHint().height());  // the page scrolls; nothing is squeezed
         card->setVisible(std::ranges::find(shown, card) != shown.end());
     }
     while (QLayoutItem* item = m_grid->takeAt(0)) delete item;

@@ -54,6 +54,9 @@ class TableMaker {
 public:
     explicit TableMaker(const CompareFacts& facts) : m_facts(facts), m_rows(facts.rows) {
         std::ranges::sort(m_rows, {}, &TrialRow::id);
+        if (!facts.sweep) return;
+        for (const CellResult& cell : facts.sweep->cells)
+            for (const std::int64_t trial : cell.trials) m_cells.emplace(trial, cell.number);
     }
 
     CompareTable make() {
@@ -90,6 +93,11 @@ private:
             if (path != "seed") addSetting(path);
     }
 
+    bool isEvaluated(std::size_t row) const {
+        return std::ranges::any_of(
+            m_table.axes, [&](const CompareAxis& axis) { return axis.metric && axis.absences[row] == Absence::None; });
+    }
+
     template <class Value>
     void addMeasured(CompareAxis axis, Value&& value) {
         bool hasAny = false;
@@ -98,7 +106,8 @@ private:
             const bool isThere = number && std::isfinite(*number) && absenceOf(row) == Absence::NotSet;
             axis.values.push_back(isThere ? *number : kNone);
             axis.absences.push_back(isThere ? Absence::None : absenceOf(row));
-            if (axis.key == kTimeToTarget && axis.absences.back() == Absence::NotSet && hasEnded(row))
+            if (axis.key == kTimeToTarget && axis.absences.back() == Absence::NotSet && hasEnded(row) &&
+                isEvaluated(axis.absences.size() - 1))
                 axis.absences.back() = Absence::NotReached;
             hasAny |= isThere;
         }
@@ -147,11 +156,10 @@ private:
         trial.name = title.isEmpty() ? QString("#%1").arg(row.id) : QString("#%1 %2").arg(row.id).arg(title);
         trial.words = wordsAt(at);
         trial.epoch = row.epoch, trial.epochs = row.epochs;
+        trial.isArchived = row.archived;
         trial.isCutShort = !trial.hasFailed() && trial.state != RunState::Finished && isFinal(trial.state);
         trial.failure = trial.hasFailed() ? oneLine(row.failure.empty() ? row.state : row.failure) : QString();
-        const auto place = m_facts.groups.places.find(row.id);
-        if (m_facts.sweep && place != m_facts.groups.places.end() && place->second.group == m_facts.sweep->group.id)
-            trial.cell = place->second.cell;
+        if (const auto cell = m_cells.find(row.id); cell != m_cells.end()) trial.cell = cell->second;
         const QString key = trial.cell >= 0 ? QString::number(trial.cell) : trial.words;
         trial.group = m_groups.emplace(key, row.id).first->second;
         m_table.rows.emplace(row.id, at);
@@ -218,25 +226,24 @@ private:
     // How many trials have a value of any metric.
     std::size_t evaluated() const {
         std::size_t count = 0;
-        for (std::size_t row = 0; row < m_rows.size(); ++row)
-            count += std::ranges::any_of(m_table.axes, [&](const CompareAxis& axis) {
-                return axis.metric && axis.absences[row] == Absence::None;
-            });
+        for (std::size_t row = 0; row < m_rows.size(); ++row) count += isEvaluated(row);
         return count;
     }
 
     void sayWhatIsShared(std::size_t most) {
         const std::size_t all = evaluated();
+        if (all == 0) return;
         if (tasks().size() > 1) {
             QStringList shared;
             for (std::size_t axis = 0; axis < m_table.axes.size(); ++axis)
                 if (m_table.axes[axis].metric && valued(axis) == all) shared << m_table.axes[axis].name;
-            m_table.shared = shared.isEmpty()
-                                 ? CompareTableText::tr("These trials learn different things and share no metric.")
-                                 : CompareTableText::tr(
-                                       "These trials learn different things. They share %1, "
-                                       "which does not mean the same for each.")
-                                       .arg(shared.join(", "));
+            m_table.shared =
+                shared.isEmpty()
+                    ? CompareTableText::tr("These trials learn different things and share no metric.")
+                    : CompareTableText::tr(
+                          "These trials learn different things. They share %1; but what one kind comes to says nothing "
+                          "of the other.")
+                          .arg(shared.join(", "));
             return;
         }
         if (most == all) return;
@@ -249,6 +256,7 @@ private:
     const CompareFacts& m_facts;
     std::vector<TrialRow> m_rows;
     CompareTable m_table;
+    std::map<std::int64_t, std::int64_t> m_cells;  // of the sweep, by trial
     std::map<QString, std::int64_t> m_groups;
 };
 
@@ -286,6 +294,14 @@ bool CompareAxis::passes(const AxisBrush& brush, std::size_t row) const {
     if (isChoice()) return brush.choices.contains(choices[static_cast<int>(value)].toStdString());
     return std::ranges::any_of(brush.ranges,
                                [&](const auto& range) { return range.low <= value && value <= range.high; });
+}
+
+QString CompareTable::whyNoValues() const {
+    if (trials.empty()) return CompareTableText::tr("There is no trial to compare.");
+    if (objective) return {};
+    if (std::ranges::all_of(trials, &ComparedTrial::hasFailed))
+        return CompareTableText::tr("All of them failed. The first said: %1").arg(trials.front().failure);
+    return CompareTableText::tr("No trial has been evaluated yet: its first value appears after its first epoch.");
 }
 
 std::optional<std::size_t> CompareTable::rowOf(std::int64_t trial) const {

@@ -13,16 +13,14 @@
 #include "engine/spec/run_state.h"
 #include "ui/history/brush.h"
 #include "ui/history/history_service.h"
-#include "ui/history/trial_groups.h"
 
 namespace lockstep::ui {
 
 // What is known of the trials of a comparison.
 struct CompareFacts {
-    std::vector<TrialRow> rows = {};                  // in any order
-    DifferingSettings settings = {};                  // of these trials, and perhaps of others
-    std::optional<SweepResult> sweep = std::nullopt;  // that they belong to
-    TrialGroups groups = {};
+    std::vector<TrialRow> rows = {};                                      // in any order
+    DifferingSettings settings = {};                                      // of these trials, and perhaps of others
+    std::optional<SweepResult> sweep = std::nullopt;                      // that they belong to
     std::map<std::string, std::map<std::int64_t, double>> measured = {};  // by key of kMeasures, then trial
     std::map<std::int64_t, std::string> tasks = {};                       // by trial: text(ModelTask), as far as known
 };
@@ -55,6 +53,7 @@ struct ComparedTrial {
     std::int64_t cell = -1;  // of the sweep; -1: of none
     RunState state = RunState::Queued;
     std::int64_t epoch = 0, epochs = 0;
+    bool isArchived = false;
     bool isCutShort = false;  // it ended, or pauses, before its last epoch, and did not fail
     QString failure = {};     // what it said; empty: it did not fail
     bool hasFailed() const { return state == RunState::Failed || state == RunState::Crashed; }
@@ -70,6 +69,7 @@ struct CompareTable {
     std::map<std::int64_t, std::size_t> rows;  // by trial
     QString shared;  // of models of several tasks: what they share, or that they share nothing
 
+    QString whyNoValues() const;  // of an objective; empty: there are some
     std::optional<std::size_t> rowOf(std::int64_t trial) const;
     std::optional<std::size_t> axisOf(const std::string& key) const;
     // Whether `row` is better by the objective; without a value comes last, equal ones in the order of their numbers.

@@ -27,7 +27,7 @@ public:
         for (CurveGroup& group : m_groups) complete(group);
         std::ranges::stable_sort(m_groups, [this](const auto& a, const auto& b) { return isBefore(a, b); });
         const bool isAnyPinned =
-            std::ranges::any_of(m_groups, [](const CurveGroup& each) { return each.place.has_value(); });
+            std::ranges::any_of(m_groups, [](const CurveGroup& each) { return each.place || !each.apart.empty(); });
         for (int rank = 0; !isAnyPinned && rank < kBestGroups && rank < std::ssize(m_groups); ++rank)
             m_groups[static_cast<std::size_t>(rank)].rank = rank;
         return std::move(m_groups);
@@ -52,11 +52,12 @@ private:
         group.objective = meanOf(group);
         group.isCutShort = isCutShort(group);
         for (const std::size_t row : group.rows)
-            if (const auto place = m_selection.placeOf(m_table.trials[row].trial)) group.also.emplace(row, *place);
-        const auto first = std::ranges::min_element(group.also, {}, [](const auto& each) { return each.second; });
-        if (first != group.also.end()) {
-            group.lead = first->first, group.place = first->second;
-            group.also.erase(first);
+            if (const auto place = m_selection.placeOf(m_table.trials[row].trial)) group.apart.emplace(row, *place);
+        const auto first = std::ranges::min_element(group.apart, {}, [](const auto& each) { return each.second; });
+        if (first != group.apart.end()) group.lead = first->first;
+        if (group.apart.size() == 1) {
+            group.place = first->second;
+            group.apart.clear();
         }
         group.name = nameOf(group);
     }

@@ -16,12 +16,12 @@ struct CurveGroup {
     std::int64_t group = 0;              // ComparedTrial::group
     std::vector<std::size_t> rows = {};  // its members, in the table's order
     std::size_t lead = 0;           // whom pointer and clicks mean, by row: the first pinned, or the best that passes
-    std::optional<int> place = {};  // of the pinned member with the first place
-    std::map<std::size_t, int> also = {};  // the other pinned members, by row: each has its own curve, too
-    std::optional<int> rank = {};          // among the best, from 0; empty: not one of them, or any is pinned
-    double objective = 0;                  // mean of those that have a value; not a number: none has
-    bool isCutShort = false;               // every member that has not failed ended, or pauses, before its last epoch
-    QString name = {};                     // "#12 learning_rate=0.01", "#12 (3 seeds) learning_rate=0.01"
+    std::optional<int> place = {};  // of its only pinned member: the mean has its colour
+    std::map<std::size_t, int> apart = {};  // of several pinned members, by row: each has a curve of its own
+    std::optional<int> rank = {};           // among the best, from 0; empty: not one of them, or any is pinned
+    double objective = 0;                   // mean of those that have a value; not a number: none has
+    bool isCutShort = false;                // every member that has not failed ended, or pauses, before its last epoch
+    QString name = {};                      // "#12 learning_rate=0.01", "#12 (3 seeds) learning_rate=0.01"
 
     bool isColoured() const { return place || rank; }
     int look() const;  // seriesColor, seriesMarker: of its place, or one that no place has

@@ -82,7 +82,7 @@ void CurveLines::addMembers(Lines& to, const CompareScene& scene, const CurveGro
 
 void CurveLines::addPinned(Lines& to, const CompareScene& scene, const CurveGroup& group,
                            const CurveOf& curveOf) const {
-    for (const auto& [row, place] : group.also) {
+    for (const auto& [row, place] : group.apart) {
         const MemberCurve member = curveOf(scene.table->trials[row].trial);
         if (hasPoints(member)) to.series.push_back(lineOfOne(member, scene.table->trials[row], place));
     }

@@ -64,7 +64,10 @@ void CurvesView::connectPanel(CurvePanel& panel, CurvePanel& other) {
     connect(&plot, &PlotView::hovered, &other.plot(), &PlotView::setCrosshair);
     connect(&plot, &PlotView::pointed, this, &CurvesView::pointAt);
     connect(&plot, &PlotView::picked, this, &CurvesView::pick);
-    connect(&plot, &PlotView::opened, this, &CurvesView::openWanted);
+    connect(&plot, &PlotView::opened, this, [this](qint64 trial) {
+        pick(trial);  // back: the first click has picked it
+        emit openWanted(trial);
+    });
     connect(&panel, &CurvePanel::drawn, this, &CurvesView::wordsChanged);
 }
 
@@ -154,21 +157,13 @@ void CurvesView::pointAt(std::optional<qint64> trial) {
     if (scene()) hover(trial ? scene()->table->rowOf(*trial) : std::nullopt);
 }
 
-// A curve of several trials is unpinned as a whole.
 void CurvesView::pick(qint64 trial) {
-    const CurveGroup* group = groupOf(trial);
-    if (!group) return;
-    const auto& trials = m_taken->table->trials;
-    std::vector<std::int64_t> pinned;
-    for (const std::size_t row : group->rows)
-        if (selection().placeOf(trials[row].trial)) pinned.push_back(trials[row].trial);
-    const bool isOwn = std::ranges::count(pinned, trial) > 0;
-    if (!isOwn && (pinned.empty() || trials[group->lead].trial != trial)) return selection().pin(trial, true);
-    for (const std::int64_t each : isOwn ? std::vector<std::int64_t>{trial} : pinned) selection().pin(each, false);
+    if (groupOf(trial)) selection().pin(trial, !selection().placeOf(trial));
 }
 
+// Without an objective there may be quantities of steps to choose.
 QString CurvesView::emptyText() const {
-    return scene()->table->trials.empty() ? tr("There is no trial to compare.") : QString();
+    return scene()->table->trials.empty() ? scene()->table->whyNoValues() : QString();
 }
 
 QString CurvesView::targetWords() const {

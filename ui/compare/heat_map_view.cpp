@@ -173,7 +173,8 @@ void HeatMapView::paintNames(QPainter& painter, const QRectF& area, const QRectF
     const auto step = static_cast<std::size_t>(std::ceil(std::min(widest, cells.width() / 2) / width));
     for (std::size_t x = 0; x < m_map.x.bins.size(); x += step) {
         const double room = width * static_cast<double>(step);
-        const QRectF box(cellAt(cells, {x, 0}).center().x() - room / 2, cells.bottom() + 2, room, metrics.height());
+        const double from = std::clamp(cellAt(cells, {x, 0}).center().x() - room / 2, area.left(), area.right() - room);
+        const QRectF box(from, cells.bottom() + 2, room, metrics.height());
         painter.drawText(box, Qt::AlignCenter, metrics.elidedText(m_map.x.bins[x].name, Qt::ElideRight, room));
     }
     painter.drawText(QRectF(cells.left(), area.bottom() - metrics.height(), cells.width(), metrics.height()),

@@ -123,7 +123,7 @@ void ParallelView::sceneChanged() {
     m_plot.scene = scene();
     const bool isOther = std::exchange(m_table, scene()->table) != m_table;
     if (std::exchange(m_scope, selection().scope()) != selection().scope()) setBestShare(1);
-    const bool isFree = !underMouse() || m_importance.empty();
+    const bool isFree = !underMouse() || m_importance.size() != scene()->table->axes.size();
     const bool isReordered = isFree && std::exchange(m_importance, scene()->importance) != scene()->importance;
     if (isOther) rankTrials(m_plot);
     if (isOther || isReordered) arrange();

@@ -46,14 +46,7 @@ void ProgressView::sceneChanged() {
     emit wordsChanged();
 }
 
-QString ProgressView::emptyText() const {
-    const CompareTable& table = *scene()->table;
-    if (table.objective) return {};
-    if (table.trials.empty()) return tr("There is no trial to compare.");
-    if (std::ranges::all_of(table.trials, &ComparedTrial::hasFailed))
-        return tr("All of them failed. The first said: %1").arg(table.trials.front().failure);
-    return tr("No trial has been evaluated yet: its first value appears after its first epoch.");
-}
+QString ProgressView::emptyText() const { return scene()->table->whyNoValues(); }
 
 QString ProgressView::summary() const {
     const CompareTable& table = *scene()->table;

@@ -161,8 +161,7 @@ void RaceView::showLarge() {
 
 QString RaceView::emptyText() const {
     const CompareTable& table = *scene()->table;
-    if (table.trials.empty()) return tr("There is no trial to compare.");
-    if (!table.objective) return tr("No trial has been evaluated yet: its first value appears after its first epoch.");
+    if (const QString why = table.whyNoValues(); !why.isEmpty()) return why;
     if (!m_isRead || m_player.race().end() > 0) return {};
     return tr("None of these trials has been evaluated by this metric: %1.").arg(table.axes[*table.objective].name);
 }

@@ -68,6 +68,7 @@ void ScatterView::sceneChanged() {
 }
 
 void ScatterView::redraw() {
+    m_shownOf = scene()->table;
     m_shownX = m_x->axis(), m_shownY = m_y->axis(), m_shownColor = m_color->axis();
     m_picture = {};
     update();
@@ -87,7 +88,7 @@ void ScatterView::changeEvent(QEvent* event) {
 }
 
 std::optional<ScatterView::Axes> ScatterView::axes() const {
-    if (!scene() || !m_shownX || !m_shownY) return std::nullopt;
+    if (!scene() || scene()->table != m_shownOf || !m_shownX || !m_shownY) return std::nullopt;
     const auto& axes = scene()->table->axes;
     return Axes{axes[*m_shownX], axes[*m_shownY], m_shownColor ? &axes[*m_shownColor] : nullptr};
 }
@@ -197,7 +198,7 @@ void ScatterView::paintWords(QPainter& painter, const QRectF& area) const {
         passing += scene()->passes[row], drawn += scene()->passes[row] && isDrawn(row);
     painter.setPen(currentTheme().muted);
     if (drawn < passing) {
-        const QString words = tr("%1 of %2 lack a value").arg(passing - drawn).arg(passing);
+        const QString words = tr("Without a value: %1 of %2").arg(passing - drawn).arg(passing);
         painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, words);
         line.setLeft(line.left() + QFontMetricsF(font()).horizontalAdvance(words) + space::kMedium);
     }

@@ -55,6 +55,7 @@ private:
 
     AxisBox *m_x, *m_y, *m_color;
     QToolButton* m_pareto;
+    std::shared_ptr<const CompareTable> m_shownOf;
     std::optional<std::size_t> m_shownX, m_shownY, m_shownColor;  // of the table
     QPixmap m_picture;                                            // of the scene, without what follows the pointer
     std::vector<std::int64_t> m_picturedPins;

@@ -390,6 +390,7 @@ void HistoryService::tellAbsent() {
 
 void HistoryService::tellRefusal(const Problem& problem) {
     m_refusal = problem;
+    m_isAbsent = false;
     emit unreadable(problem);
 }
 

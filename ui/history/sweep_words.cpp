@@ -35,9 +35,9 @@ QString rungValueText(const BestAtRung& best, const Metric& metric) {
     return SweepWords::tr("%1 at epoch %2").arg(value).arg(best.at.epoch);
 }
 
-QString atRungText(const SweepResult& sweep) {
+QString atRungText(const SweepResult& sweep, std::int64_t count) {
     const auto words = sweep.mayGoOn() ? SweepWords::tr("%1 paused at a rung") : SweepWords::tr("%1 stopped at a rung");
-    return words.arg(sweep.paused);
+    return words.arg(count);
 }
 
 QString rungStopText(const SweepResult& sweep, const CellResult& cell) {

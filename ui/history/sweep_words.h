@@ -12,7 +12,7 @@ QString objectiveText(const CellResult& cell, const Metric& metric);
 // "91.23 % at epoch 3"
 QString rungValueText(const BestAtRung& best, const Metric& metric);
 // "2 paused at a rung", or "stopped", once the sweep is over.
-QString atRungText(const SweepResult& sweep);
+QString atRungText(const SweepResult& sweep, std::int64_t count);
 // "paused at rung 1 of 3, rank 4 of 9", or "stopped", once the sweep is over; empty: it is not at one.
 QString rungStopText(const SweepResult& sweep, const CellResult& cell);
 

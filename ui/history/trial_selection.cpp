@@ -1,6 +1,5 @@
 #include "ui/history/trial_selection.h"
 
-#include <QElapsedTimer>
 #include <QGuiApplication>
 #include <QJsonDocument>
 #include <QSettings>
@@ -19,6 +18,10 @@ namespace {
 constexpr int kMostSteps = 200;
 constexpr std::int64_t kLooks = kSeriesColors * kMarkers;
 
+bool isDoubleClick(const QElapsedTimer& since) {
+    return since.elapsed() <= QGuiApplication::styleHints()->mouseDoubleClickInterval();
+}
+
 }  // namespace
 
 class TrialSelection::Step : public QUndoCommand {
@@ -33,8 +36,8 @@ public:
     // The second click of a double click takes back what the first one did: that is no step.
     bool mergeWith(const QUndoCommand* next) override {
         const auto& second = static_cast<const Step&>(*next);
-        if (second.m_after != m_before || m_made.elapsed() > QGuiApplication::styleHints()->mouseDoubleClickInterval())
-            return false;
+        const bool isOfPins = m_before.brushes == m_after.brushes && m_before.scope == m_after.scope;
+        if (!isOfPins || second.m_after != m_before || !isDoubleClick(m_made)) return false;
         setObsolete(true);
         return true;
     }
@@ -77,6 +80,8 @@ std::int64_t TrialSelection::lookOf(std::int64_t trial) const {
     return places + trial % (kLooks - places);
 }
 
+bool TrialSelection::isQuiet(std::int64_t trial) const { return !m_now.places.empty() && !placeOf(trial); }
+
 void TrialSelection::setScope(std::int64_t sweep) {
     State next = m_now;
     next.scope = sweep;
@@ -89,21 +94,30 @@ const Brushes& TrialSelection::brushes() const {
     return found == m_now.brushes.end() ? none : found->second;
 }
 
+// Pinned again at once, it stands where it stood, and so do all others.
 void TrialSelection::pin(std::int64_t trial, bool isPinned) {
+    const auto unpinned = std::exchange(m_unpinned, std::nullopt);
+    const QString words = isPinned ? tr("pin trial %1").arg(trial) : tr("unpin trial %1").arg(trial);
+    if (isPinned && unpinned && unpinned->trial == trial && unpinned->after == m_now && isDoubleClick(unpinned->since))
+        return step(words, unpinned->before);
     State next = m_now;
     const bool wasPinned = std::ranges::find(next.pinned, trial) != next.pinned.end();
     if (isPinned && !wasPinned && next.pinned.size() >= kMostPlaces) return emit tooMany();
     if (isPinned && !wasPinned) next.pinned.push_back(trial);
     if (!isPinned) std::erase(next.pinned, trial);
     findPlaces(next);
-    step(isPinned ? tr("pin trial %1").arg(trial) : tr("unpin trial %1").arg(trial), std::move(next));
+    if (wasPinned && !isPinned) {
+        m_unpinned.emplace(Unpinned{trial, m_now, next, {}});
+        m_unpinned->since.start();
+    }
+    step(words, std::move(next));
 }
 
-void TrialSelection::clearPins() {
+void TrialSelection::unpin(const std::vector<std::int64_t>& trials) {
     State next = m_now;
-    next.pinned.clear();
-    next.places.clear();
-    step(tr("unpin all trials"), std::move(next));
+    std::erase_if(next.pinned, [&](std::int64_t each) { return std::ranges::find(trials, each) != trials.end(); });
+    findPlaces(next);
+    step(tr("unpin trials"), std::move(next));
 }
 
 void TrialSelection::put(State& state, const std::string& axis, const AxisBrush& brush) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
 #include <QUndoStack>
@@ -39,6 +40,7 @@ public:
     std::optional<int> placeOf(std::int64_t trial) const;
     // Colour and marker where every trial has its own: its place's, or such as no place has.
     std::int64_t lookOf(std::int64_t trial) const;
+    bool isQuiet(std::int64_t trial) const;  // others are pinned, and stand out
 
     // What is compared: the trials of a sweep; 0: those that the list shows.
     std::int64_t scope() const { return m_now.scope; }
@@ -49,7 +51,7 @@ public:
     void pin(std::int64_t trial, bool isPinned);  // at the end; of those that have places, see tooMany()
     void brush(const std::string& axis, const AxisBrush& brush);  // an empty one takes it off
     void clearBrushes();
-    void clearPins();
+    void unpin(const std::vector<std::int64_t>& trials);
     // While it is being dragged: no step yet. brush() ends it; so does dropDrag(), which takes it back.
     void dragBrush(const std::string& axis, const AxisBrush& brush);
     void dropDrag();
@@ -88,6 +90,13 @@ private:
     std::optional<std::int64_t> m_hovered;
     State m_now;
     std::optional<State> m_beforeDrag;
+    // By the first click of what may be a double click.
+    struct Unpinned {
+        std::int64_t trial = 0;
+        State before, after;
+        QElapsedTimer since;
+    };
+    std::optional<Unpinned> m_unpinned;
     QUndoStack m_steps;
 };
 

@@ -29,6 +29,7 @@ namespace {
 constexpr double kNotch = 0.8;           // what is seen after a notch of the wheel, as a part of before
 constexpr double kKeyPan = 60;           // pixels
 constexpr double kClick = 3;             // pixels that the mouse may move in it; of more the canvas makes a band
+constexpr double kFar = 1e6;             // pixels: farther than any click
 constexpr int kLongestReadoutName = 40;  // letters, in the readout
 constexpr int kReadoutValue = 28;        // letters that a value with its deviation and its mark take there
 constexpr int kLegendInside = 4;         // curves whose names fit into the plot
@@ -52,6 +53,7 @@ bool PlotView::eventFilter(QObject* watched, QEvent* event) {
         case QEvent::KeyPress: return key(static_cast<QKeyEvent*>(event)->key());
         case QEvent::MouseButtonDblClick: {
             const auto key = m_picks ? keyAt(static_cast<QMouseEvent*>(event)->position()) : std::nullopt;
+            m_pressed = {-kFar, -kFar};  // what is let go of next is no click
             if (key) emit opened(*key);
             else fit();
             return true;
@@ -122,6 +124,9 @@ QString PlotView::readoutText(double x, std::size_t rows) {
     };
     const bool isLog = m_model.axis() == PlotAxis::Log;
     auto readings = m_model.readings(x);
+    const std::size_t all = readings.size();
+    if (all > rows)
+        readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
     double read = x;  // where the latest of what is told of was measured
     if (!readings.empty()) read = std::ranges::max(readings, {}, &PlotModel::Reading::x).x;
     QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, x)) : axisText(m_model.axis(), read)) + "</b>"};
@@ -130,9 +135,6 @@ QString PlotView::readoutText(double x, std::size_t rows) {
         if (on && line.color < 0 && !line.dashed)  // the others have a line of their own
             lines << QString("%1 <b>%2</b>").arg(shortened(line.name), valueText(on->y));
     }
-    const std::size_t all = readings.size();
-    if (all > rows)
-        readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
     for (const auto& reading : readings) {
         const auto& series = m_model.series()[reading.series];
         lines << QString("<span style='color:%1'>%2</span> %3 <b>%4</b>")
@@ -211,7 +213,7 @@ void PlotView::contextMenuEvent(QContextMenuEvent* event) {
 template <class Work>
 void PlotView::withLegend(Work&& work) {
     QCPLegend* legend = m_plot->legend;
-    const bool many = legend->itemCount() > kLegendInside;
+    const bool many = m_isBare || legend->itemCount() > kLegendInside;
     auto* title = new QCPTextElement(m_plot, m_look.title);
     title->setTextColor(currentTheme().text);
     m_plot->plotLayout()->insertRow(0);

@@ -72,8 +72,10 @@ QString markerGlyph(Marker marker) {
     return {};
 }
 
-void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t look) {
-    const QColor color = seriesColor(look, currentTheme());
+void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t look, bool isQuiet) {
+    constexpr float kQuiet = 0.3F;
+    QColor color = seriesColor(look, currentTheme());
+    if (isQuiet) color.setAlphaF(kQuiet);
     const QPointF center(cell.left() + kSwatchWidth / 2.0 + 2, QRectF(cell).center().y());
     paintMarker(painter, seriesMarker(look), center, kSwatchRadius, color, QPen(color, 2));
 }

@@ -19,6 +19,7 @@ QString markerGlyph(Marker marker);
 // A trial's colour and marker, by the number of its look, at the left of a table's cell, in the theme as it is now.
 // `painter`: with antialiasing.
 constexpr int kSwatchWidth = 22;
-void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t look);
+// `isQuiet`: others stand out.
+void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t look, bool isQuiet = false);
 
 }  // namespace lockstep::ui

@@ -38,17 +38,31 @@ PlotRange together(const PlotRange& a, const PlotRange& b) {
     return b.low > b.high ? a : PlotRange{std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
-// Of three or more, those that reach a thousand times as far as the middle one would flatten all others.
-void leaveOutDiverged(std::vector<PlotRange>& reaches) {
+// The ends of the twentieth that reaches farthest do not count: a few of many would flatten all others.
+PlotRange mostOf(const std::vector<PlotRange>& reaches) {
+    std::vector<double> lows, highs;
+    for (const PlotRange& each : reaches) lows.push_back(each.low), highs.push_back(each.high);
+    if (lows.empty()) return {1, 0};
+    const std::size_t rest = lows.size() / kLeftOut;
+    std::ranges::sort(lows);
+    std::ranges::sort(highs);
+    return {lows[rest], std::max(lows[rest], highs[highs.size() - 1 - rest])};
+}
+
+// Of three or more, those that have diverged: they reach a thousand times as far as the middle one.
+void leaveOutDiverged(std::vector<PlotRange>& reaches, std::vector<PlotRange>& behind) {
     constexpr std::size_t kFewest = 3;
     constexpr double kBeyond = 1000;
-    if (reaches.size() < kFewest) return;
     const auto farthest = [](const PlotRange& each) { return std::max(std::abs(each.low), std::abs(each.high)); };
     std::vector<double> all;
-    for (const PlotRange& each : reaches) all.push_back(farthest(each));
+    for (const auto* each : {&reaches, &behind}) std::ranges::transform(*each, std::back_inserter(all), farthest);
+    if (all.size() < kFewest) return;
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
     std::ranges::nth_element(all, middle);
-    if (*middle > 0) std::erase_if(reaches, [&](const PlotRange& each) { return farthest(each) > kBeyond * *middle; });
+    const double most = kBeyond * *middle;
+    if (most <= 0) return;
+    for (auto* each : {&reaches, &behind})
+        std::erase_if(*each, [&](const PlotRange& reach) { return farthest(reach) > most; });
 }
 
 const Curve& measuredOf(const PlotSeries& series) { return series.measured ? *series.measured : *series.curve; }
@@ -151,26 +165,21 @@ PlotRange PlotModel::fitY(PlotRange x) {
         if (m_series[i].band) take(*m_series[i].band->low), take(*m_series[i].band->high);
         if (reach.low <= reach.high) reaches.push_back(reach);
     }
-    leaveOutDiverged(reaches);
-    PlotRange all = fitBehind(x);
+    std::vector<PlotRange> behind = reachesBehind(x);
+    if (!m_log) leaveOutDiverged(reaches, behind);
+    PlotRange all = mostOf(behind);
     for (const PlotRange& each : reaches) all = together(all, each);
     return all.low > all.high ? PlotRange{m_log ? 0.1 : 0.0, 1} : widened(all, m_log);
 }
 
-// The ends of the twentieth that reaches farthest do not count: a few that have diverged would flatten all others.
-PlotRange PlotModel::fitBehind(PlotRange x) const {
-    std::vector<double> lows, highs;
+std::vector<PlotRange> PlotModel::reachesBehind(PlotRange x) const {
+    std::vector<PlotRange> reaches;
     for (const PlotSeries& line : m_behind) {
         const double scale = scaleOf(line);
         const auto [low, high] = measuredOf(line).extremes(curveAxis(), x.low * scale, x.high * scale);
-        if (low > high || (m_log && high <= 0)) continue;
-        lows.push_back(low), highs.push_back(high);
+        if (low <= high && !(m_log && high <= 0)) reaches.push_back({low, high});
     }
-    if (lows.empty()) return {1, 0};
-    const std::size_t rest = lows.size() / kLeftOut;
-    std::ranges::sort(lows);
-    std::ranges::sort(highs);
-    return {lows[rest], std::max(lows[rest], highs[highs.size() - 1 - rest])};
+    return reaches;
 }
 
 PlotRange PlotModel::zoomed(PlotRange range, double center, double factor, bool log) {

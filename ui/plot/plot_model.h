@@ -133,7 +133,7 @@ private:
     QByteArray csvOfLog(PlotRange x) const;
     void drawBand(Drawing& out, const PlotBand& band, double scale, const Curve::Columns& columns) const;
     std::vector<Curve::Point> sampled(const Curve& curve, double scale, const Curve::Columns& columns) const;
-    PlotRange fitBehind(PlotRange x) const;
+    std::vector<PlotRange> reachesBehind(PlotRange x) const;
 
     std::vector<PlotSeries> m_series, m_behind;
     std::vector<State> m_state;

@@ -38,6 +38,7 @@ void PlotView::setTarget(std::optional<double> value) {
 }
 
 void PlotView::setBare(bool isBare) {
+    m_isBare = isBare;
     m_title->setVisible(!isBare);
     m_more->setVisible(!isBare);
 }

@@ -49,7 +49,7 @@ void QueueCellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
     painter->setRenderHint(QPainter::Antialiasing);
     const QVariant share = index.data(QueueTableModel::ShareRole);
     if (index.column() == QueueTableModel::TrialColumn)
-        paintSwatch(*painter, option.rect, m_selection.lookOf(index.data(QueueTableModel::TrialRole).toLongLong()));
+        paintMark(*painter, option.rect, index.data(QueueTableModel::TrialRole).toLongLong());
     else if (index.column() == QueueTableModel::StateColumn && share.isValid())
         paintShare(*painter, option.rect, share.toDouble(), theme);
     painter->restore();

@@ -2,6 +2,7 @@
 #include <QStyledItemDelegate>
 
 #include "ui/history/trial_selection.h"
+#include "ui/plot/plot_marks.h"
 
 namespace lockstep::ui {
 
@@ -19,6 +20,10 @@ protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 
 private:
+    void paintMark(QPainter& painter, const QRect& cell, std::int64_t trial) const {
+        paintSwatch(painter, cell, m_selection.lookOf(trial), m_selection.isQuiet(trial));
+    }
+
     const TrialSelection& m_selection;
 };
 

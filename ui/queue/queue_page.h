@@ -34,7 +34,6 @@ class TrialSelection;
 class QueuePage : public Page {
     Q_OBJECT
 public:
-    // Service and feed outlive the page.
     // All outlive the page.
     QueuePage(HistoryService* history, TrialSelection* selection, QueueFeed* queue, Explain explain,
               QWidget* parent = nullptr);

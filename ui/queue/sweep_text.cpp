@@ -92,7 +92,7 @@ QString progress(const SweepRow& sweep) {
     if (result.running > 0) parts << SweepText::tr("%1 running").arg(counted(result.running));
     if (result.failed > 0) parts << SweepText::tr("%1 failed").arg(counted(result.failed));
     if (result.halted > 0) parts << SweepText::tr("%1 paused").arg(counted(result.halted));
-    if (result.paused > 0) parts << atRungText(result);
+    if (result.paused > 0) parts << atRungText(result, result.paused);
     if (result.cancelled > 0) parts << SweepText::tr("%1 cancelled").arg(counted(result.cancelled));
     if (result.removed > 0) parts << SweepText::tr("%1 deleted").arg(counted(result.removed));
     if (result.adopted > 0) parts << SweepText::tr("%1 known before").arg(counted(result.adopted));

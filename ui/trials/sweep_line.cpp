@@ -39,7 +39,7 @@ QStringList progressOf(const TrialGroup& sweep, const SweepResult* result) {
     if (result->running > 0) parts << SweepLine::tr("%1 running").arg(result->running);
     if (result->failed > 0) parts << SweepLine::tr("%1 failed").arg(result->failed);
     if (result->halted > 0) parts << SweepLine::tr("%1 paused").arg(result->halted);
-    if (result->paused > 0) parts << atRungText(*result);
+    if (result->paused > 0) parts << atRungText(*result, result->paused);
     if (result->cancelled > 0) parts << SweepLine::tr("%1 cancelled").arg(result->cancelled);
     if (result->removed > 0) parts << SweepLine::tr("%1 deleted").arg(result->removed);
     if (result->best && result->objective) parts << bestOf(*result);

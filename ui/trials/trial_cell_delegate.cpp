@@ -90,7 +90,7 @@ void TrialCellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
         const bool set = index.data(Qt::EditRole).toBool();
         paintStar(*painter, option.rect, set, set ? theme.warn : theme.wait);
     } else if (index.column() == kIdColumn) {
-        paintSwatch(*painter, option.rect, m_selection.lookOf(index.data(TrialTableModel::TrialRole).toLongLong()));
+        paintMark(*painter, option.rect, index.data(TrialTableModel::TrialRole).toLongLong());
     }
     painter->restore();
 }

@@ -34,7 +34,7 @@ inline CompareFacts madeFacts() {
         const bool isSgd = id % 3 != 0;
         facts.settings["optimizer"][id] = std::string(isSgd ? "sgd" : "adamw");
         if (isSgd) facts.settings["optimizer.momentum"][id] = 0.1 * static_cast<double>(id);
-        facts.groups.places[id] = {.group = 1, .cell = id - 1};
+        sweep.cells.push_back({.number = id - 1, .settings = {}, .trials = {id}});
         facts.rows.push_back(row);
     }
     facts.rows[2].state = "failed", facts.rows[2].failure = "non-finite in loss: it is nan";

@@ -107,6 +107,8 @@ private slots:
     // A chip that appears must not move the axis away from under the pointer.
     void theViewStaysWhereItIsWhileABrushAppears() {
         Hand hand;
+        QTRY_VERIFY(!hand.view().scene()->importance.empty());  // everything has come, and found its place
+        QTest::qWait(50);
         const QPoint before = hand.view().mapTo(hand.page.get(), QPoint());
         hand.drag(hand.at(kRate, 0.2), hand.at(kRate, 0.4));
         QCoreApplication::processEvents();
