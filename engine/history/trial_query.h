@@ -108,9 +108,10 @@ public:
         std::span<const std::int64_t> trials, const std::string& metric) const;
     // What these trials said of themselves when they began and went on, by one query.
     std::unordered_map<std::int64_t, TrialWorlds> worlds(std::span<const std::int64_t> trials) const;
-    // A series of steps for a picture: in `points` stretches at most, which are single points where there are no more;
-    // of the whole series, or of the steps of `range` and some around. What is kept of long series that have ended
-    // (series_level) makes that as quick as a short one; detail below it is read from the series itself.
+    // A series of steps for a picture: in `points` stretches at most, which are single points where there are no more,
+    // and behind them the last point alone; of the whole series, or of the steps of `range` and some around. What is
+    // kept of long series that have ended (series_level) makes that as quick as a short one; detail below it is read
+    // from the series itself.
     std::vector<SeriesStretch> decimatedSeries(std::int64_t trial, const std::string& metric, std::size_t points,
                                                const std::optional<StepRange>& range = std::nullopt) const;
     // Those of the trials that have ended and whose series are long, but for which nothing of that kind is kept: of an

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "engine/history/database.h"
@@ -92,6 +94,22 @@ std::vector<SeriesStretch> readStretches(SQLite::Database& database, std::int64_
     return level.empty() ? decimated(readSeries(database, trial, metric), points) : decimated(level, points);
 }
 
+// The last point of a longer stretch becomes one of its own: a picture ends with what was measured last, not with a
+// mean.
+void setLastApart(SQLite::Database& database, std::int64_t trial, const std::string& metric,
+                  std::vector<SeriesStretch>& stretches) {
+    if (stretches.empty() || stretches.back().count <= 1) return;
+    const std::int64_t to = stretches.back().step;
+    const std::int64_t from = stretches.size() > 1 ? stretches[stretches.size() - 2].step + 1 : 0;
+    auto points = readSeries(database, trial, metric, from, to);
+    std::erase_if(points, [&](const SeriesPoint& each) { return each.step < from || each.step > to; });
+    if (points.size() < 2) return;
+    stretches.pop_back();
+    const std::span<const SeriesPoint> all = points;
+    for (const auto& part : {all.first(all.size() - 1), all.last(1)})
+        std::ranges::copy(inStretches(part, part.size()), std::back_inserter(stretches));
+}
+
 void derive(const Metric& metric, SeriesStretch& stretch) {
     const double low = metric.derive(stretch.low), high = metric.derive(stretch.high);
     stretch.low = std::min(low, high), stretch.high = std::max(low, high);
@@ -133,7 +151,9 @@ std::vector<SeriesStretch> TrialQuery::decimatedSeries(std::int64_t trial, const
     const bool isDerived = asked && asked->derive;
     std::vector<SeriesStretch> stretches;
     read([&](SQLite::Database& database) {
-        stretches = readStretches(database, trial, isDerived ? std::string(asked->from) : key, points, range);
+        const std::string measured = isDerived ? std::string(asked->from) : key;
+        stretches = readStretches(database, trial, measured, points, range);
+        setLastApart(database, trial, measured, stretches);
     });
     if (isDerived)
         for (SeriesStretch& each : stretches) derive(*asked, each);

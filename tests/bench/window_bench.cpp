@@ -33,8 +33,9 @@
 //   and panning
 //   lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is handled
 //   lockstep_window_bench curves   50 and 200 curves of 100,000 points with bands: the same, and full detail after it
-//   lockstep_window_bench parallel [N]    a sweep of N trials, or 1,000: until the Compare page shows it; a brush's
-//   frames lockstep_window_bench start    from the start of the process to the table of 10,000 trials
+//   lockstep_window_bench parallel [N]    a sweep of N trials, or 1,000: until the Compare page shows it, and the
+//   frames of a brush
+//   lockstep_window_bench start FOLDER    from the start of the process to the table of the trials in FOLDER
 using namespace lockstep;
 using namespace lockstep::ui;
 using test::Clock, test::report, test::since;

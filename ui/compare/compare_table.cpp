@@ -41,14 +41,14 @@ constexpr RowMeasure kMeasures[] = {
     {kMemory, QT_TRANSLATE_NOOP("CompareTableText", "Memory"), Better::Lower, nullptr},
 };
 
-Absence absenceOf(const TrialRow& row) {
-    if (row.failure.starts_with("non-finite")) return Absence::Diverged;
-    return row.state == "failed" || row.state == "crashed" ? Absence::Failed : Absence::NotSet;
-}
-
 RunState stateOf(const TrialRow& row) { return runStateFrom(row.state).value_or(RunState::Crashed); }
 
-bool hasEnded(const TrialRow& row) { return isFinal(stateOf(row)); }
+// Why a trial has no value of what is measured.
+Absence absenceOf(const TrialRow& row) {
+    if (row.failure.starts_with("non-finite")) return Absence::Diverged;
+    if (row.state == "failed" || row.state == "crashed") return Absence::Failed;
+    return isFinal(stateOf(row)) ? Absence::NotSet : Absence::NotYet;
+}
 
 class TableMaker {
 public:
@@ -103,10 +103,12 @@ private:
         bool hasAny = false;
         for (const TrialRow& row : m_rows) {
             const std::optional<double> number = value(row);
-            const bool isThere = number && std::isfinite(*number) && absenceOf(row) == Absence::NotSet;
+            const Absence why = absenceOf(row);
+            const bool hasFailed = why == Absence::Failed || why == Absence::Diverged;
+            const bool isThere = number && std::isfinite(*number) && !hasFailed;
             axis.values.push_back(isThere ? *number : kNone);
-            axis.absences.push_back(isThere ? Absence::None : absenceOf(row));
-            if (axis.key == kTimeToTarget && axis.absences.back() == Absence::NotSet && hasEnded(row) &&
+            axis.absences.push_back(isThere ? Absence::None : why);
+            if (axis.key == kTimeToTarget && axis.absences.back() == Absence::NotSet &&
                 isEvaluated(axis.absences.size() - 1))
                 axis.absences.back() = Absence::NotReached;
             hasAny |= isThere;

@@ -38,14 +38,20 @@ private:
     void gather() {
         std::map<std::int64_t, std::size_t> known;
         for (const std::size_t row : m_scene.ranking) {
-            if (!m_scene.passes[row] && !m_selection.placeOf(m_table.trials[row].trial)) continue;
+            if (!isShown(row)) continue;
             const auto [at, isNew] = known.emplace(m_table.trials[row].group, m_groups.size());
             if (isNew) m_groups.push_back({.group = at->first, .lead = row});
         }
         for (std::size_t row = 0; row < m_table.trials.size(); ++row) {
             const auto at = known.find(m_table.trials[row].group);
-            if (at != known.end()) m_groups[at->second].rows.push_back(row);
+            if (at == known.end()) continue;
+            ++m_groups[at->second].members;
+            if (isShown(row)) m_groups[at->second].rows.push_back(row);
         }
+    }
+
+    bool isShown(std::size_t row) const {
+        return m_scene.passes[row] || m_selection.placeOf(m_table.trials[row].trial);
     }
 
     void complete(CurveGroup& group) const {
@@ -95,8 +101,11 @@ private:
         const ComparedTrial& lead = m_table.trials[group.lead];
         const QString number = QString("#%1").arg(lead.trial);
         const QString words = lead.words.isEmpty() ? lead.name.mid(number.size()).trimmed() : lead.words;
-        if (group.rows.size() == 1) return (number + ' ' + words).trimmed();
-        return CurveGroupsText::tr("%1 (%2 seeds) %3").arg(number).arg(group.rows.size()).arg(words).trimmed();
+        if (group.members == 1) return (number + ' ' + words).trimmed();
+        const QString seeds = group.rows.size() == group.members
+                                  ? CurveGroupsText::tr("(%1 seeds)").arg(group.members)
+                                  : CurveGroupsText::tr("(%1 of %2 seeds)").arg(group.rows.size()).arg(group.members);
+        return QStringList{number, seeds, words}.join(' ').trimmed();
     }
 
     const CompareScene& m_scene;

@@ -10,11 +10,12 @@
 
 namespace lockstep::ui {
 
-// Trials that differ in their seed alone, as one curve shows them. A group is shown where any of its members passes;
-// its mean is of all of them all the same, so that no brush makes a setting look better than it is.
+// Trials that differ in their seed alone, as one curve shows them: those that pass or are pinned, as in every other
+// view. Where a brush leaves some of them out, the name says of how many the mean is.
 struct CurveGroup {
     std::int64_t group = 0;              // ComparedTrial::group
-    std::vector<std::size_t> rows = {};  // its members, in the table's order
+    std::vector<std::size_t> rows = {};  // its members that are shown, in the table's order
+    std::size_t members = 0;             // with those that are not
     std::size_t lead = 0;           // whom pointer and clicks mean, by row: the first pinned, or the best that passes
     std::optional<int> place = {};  // of its only pinned member: the mean has its colour
     std::map<std::size_t, int> apart = {};  // of several pinned members, by row: each has a curve of its own

@@ -1,5 +1,6 @@
 #include "ui/compare/curve_lines.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +9,19 @@ namespace lockstep::ui {
 namespace {
 
 constexpr std::int64_t kGrey = -1;
+
+struct CurveLinesText {
+    Q_DECLARE_TR_FUNCTIONS(CurveLinesText)
+};
+
+QString meaningOf(BandKind kind, std::size_t seeds) {
+    switch (kind) {
+        case BandKind::Deviation: return CurveLinesText::tr("standard deviation of %1 seeds").arg(seeds);
+        case BandKind::StandardError: return CurveLinesText::tr("standard error of the mean of %1 seeds").arg(seeds);
+        case BandKind::Extremes: return CurveLinesText::tr("half the range of %1 seeds").arg(seeds);
+    }
+    return {};
+}
 
 bool hasPoints(const MemberCurve& member) { return member.curve && !member.curve->empty(); }
 
@@ -68,6 +82,7 @@ PlotSeries CurveLines::line(const CompareScene& scene, const CurveGroup& group, 
     const MeanCurve& means = mean(members, wish.band.value_or(BandKind::Deviation));
     made.curve = means.mean, made.measured = nullptr;
     if (wish.band && group.isColoured()) made.band = means.band;
+    if (made.band) made.band->meaning = meaningOf(*wish.band, members.size());
     return made;
 }
 

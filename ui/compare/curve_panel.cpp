@@ -144,7 +144,9 @@ MemberCurve CurvePanel::curveOf(std::int64_t trial) {
 void CurvePanel::adopt() {
     const bool isFirst = !m_drawn;
     const CurveChoice& choice = m_input.choice;
-    if (isFirst || m_drawn->metric != m_input.metric) m_plot->setLook(lookOf(m_input.metric, tr("Not measured yet")));
+    const QString why = m_input.scene->table->whyNoValues(), empty = why.isEmpty() ? tr("Not measured yet") : why;
+    if (isFirst || m_drawn->metric != m_input.metric || empty != m_empty)
+        m_plot->setLook(lookOf(m_input.metric, m_empty = empty));
     if (isFirst || m_drawn->choice.axis != choice.axis) m_plot->setAxis(choice.axis);
     if (isFirst || m_drawn->choice.isLog != choice.isLog) m_plot->setLog(choice.isLog);
     if (isFirst || m_drawn->choice.smoothing != choice.smoothing) m_plot->setSmoothing(choice.smoothing);

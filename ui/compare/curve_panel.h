@@ -61,6 +61,7 @@ private:
     };
     std::unordered_map<std::int64_t, Known> m_curves;  // of evaluations, by trial
     CurveLines m_lines;
+    QString m_empty;  // what the plot says without one
     std::optional<std::int64_t> m_hovered;
     QTimer m_hoverLater;
 };

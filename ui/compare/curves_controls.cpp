@@ -6,13 +6,13 @@
 #include <QLabel>
 #include <QMenu>
 #include <QSettings>
+#include <QSignalBlocker>
 #include <QSlider>
 #include <QToolButton>
 #include <QWidgetAction>
 #include <algorithm>
 #include <utility>
 
-#include "ui/history/compared_curves.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -76,14 +76,46 @@ void CurvesControls::addQuantities() {
     m_metric->setMinimumContentsLength(12);
     m_metric->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_metric->addItem(tr("Objective"), QString());
-    for (const ComparedMetric& each : comparedMetrics())
-        if (each.second.empty()) m_metric->addItem(each.name, QString::fromStdString(each.series));
     connect(m_metric, &QComboBox::currentIndexChanged, this,
             [this] { choose(&CurveChoice::metric, m_metric->currentData().toString().toStdString()); });
 }
 
-void CurvesControls::setObjective(const QString& name) {
+CurveChoice CurvesControls::choice() const {
+    CurveChoice choice = m_choice;
+    const auto isOffered = [&](const std::string& key) {
+        return std::ranges::find(m_offered, key, &ComparedMetric::series) != m_offered.end();
+    };
+    if (!isOffered(choice.metric)) choice.metric.clear();
+    if (choice.second && !isOffered(*choice.second)) choice.second.reset();
+    return choice;
+}
+
+void CurvesControls::offer(const CompareTable& table) {
+    const QString name = table.objective ? table.axes[*table.objective].name : QString();
     m_metric->setItemText(0, name.isEmpty() ? tr("Objective") : tr("Objective: %1").arg(name));
+    const auto hasTask = [&](const Metric& metric) {
+        const auto isOf = [&](const CompareAxis& axis) { return axis.metric && axis.metric->task == metric.task; };
+        return metric.task.empty() || std::ranges::any_of(table.axes, isOf);
+    };
+    std::vector<ComparedMetric> offered;
+    for (const ComparedMetric& each : comparedMetrics()) {
+        const Metric* metric = each.second.empty() ? findMetric(each.series) : nullptr;
+        if (!metric || !hasTask(*metric)) continue;
+        const bool isOfSteps = metric->step || (metric->derive && findMetric(metric->from)->step);
+        if (isOfSteps || table.axisOf("metric." + each.series)) offered.push_back(each);
+    }
+    if (std::ranges::equal(offered, m_offered, {}, &ComparedMetric::series, &ComparedMetric::series)) return;
+    m_offered = std::move(offered);
+    showQuantities();
+}
+
+void CurvesControls::showQuantities() {
+    const QSignalBlocker quiet(m_metric);
+    while (m_metric->count() > 1) m_metric->removeItem(1);
+    for (const ComparedMetric& each : m_offered) m_metric->addItem(each.name, QString::fromStdString(each.series));
+    m_metric->setCurrentIndex(std::max(0, m_metric->findData(QString::fromStdString(m_choice.metric))));
+    delete m_more->menu();
+    makeMenu();
 }
 
 void CurvesControls::addAxes() {
@@ -119,8 +151,12 @@ void CurvesControls::restore(const QSettings& settings) {
     CurveChoice kept;
     const QString metric = settings.value("compare/curves/metric").toString(),
                   second = settings.value("compare/curves/second").toString();
-    if (m_metric->findData(metric) >= 0) kept.metric = metric.toStdString();
-    if (!second.isEmpty() && m_metric->findData(second) >= 0) kept.second = second.toStdString();
+    const auto& known = comparedMetrics();
+    const auto isKnown = [&](const QString& key) {
+        return std::ranges::find(known, key.toStdString(), &ComparedMetric::series) != known.end();
+    };
+    if (isKnown(metric)) kept.metric = metric.toStdString();
+    if (isKnown(second)) kept.second = second.toStdString();
     readWord(kAxes, settings.value("compare/curves/axis"), kept.axis);
     readWord(kBands, settings.value("compare/curves/band"), kept.band);
     kept.hasMembers = settings.value("compare/curves/members", kept.hasMembers).toBool();
@@ -128,10 +164,8 @@ void CurvesControls::restore(const QSettings& settings) {
     const double smoothing = settings.value("compare/curves/smoothing", kept.smoothing).toDouble();
     if (smoothing >= 0 && smoothing <= kSmoothest / 100.0) kept.smoothing = smoothing;
     if (std::exchange(m_choice, kept) == kept) return;
-    m_metric->setCurrentIndex(m_metric->findData(QString::fromStdString(kept.metric)));
     m_axis->setCurrentIndex(m_axis->findData(static_cast<int>(kept.axis)));
-    delete m_more->menu();
-    makeMenu();
+    showQuantities();
     emit chosen();
 }
 
@@ -170,13 +204,12 @@ void CurvesControls::addSecond(QMenu& menu) {
     const auto add = [&](const QString& text, std::optional<std::string> metric) {
         QAction* action = below->addAction(text);
         action->setCheckable(true);
-        action->setChecked(metric == m_choice.second);
+        action->setChecked(metric == choice().second);
         group->addAction(action);
         connect(action, &QAction::triggered, this, [this, metric] { choose(&CurveChoice::second, metric); });
     };
     add(tr("None"), std::nullopt);
-    for (const ComparedMetric& each : comparedMetrics())
-        if (each.second.empty()) add(each.name, each.series);
+    for (const ComparedMetric& each : m_offered) add(each.name, each.series);
 }
 
 void CurvesControls::addSwitch(QMenu& menu, const QString& text, const QString& name, bool CurveChoice::*member) {

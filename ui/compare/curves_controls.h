@@ -2,8 +2,10 @@
 #include <QWidget>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "ui/history/mean_curve.h"
+#include "ui/compare/compare_table.h"
+#include "ui/history/compared_curves.h"
 #include "ui/plot/plot_model.h"
 
 class QAction;
@@ -32,17 +34,20 @@ class CurvesControls : public QWidget {
     Q_OBJECT
 public:
     explicit CurvesControls(QWidget* parent = nullptr);
-    const CurveChoice& choice() const { return m_choice; }
+    CurveChoice choice()
+        const;  // of what is offered: a quantity that these trials do not have gives way to the objective
+    // What trials of a table can be compared by: of evaluations what they have a value of. Another choice is kept.
+    void offer(const CompareTable& table);
     // For the next window; of what was kept, what is no choice is left out.
     void save(QSettings& settings) const;
     void restore(const QSettings& settings);
-    void setObjective(const QString& name);  // what the first quantity is; empty: there is none
 
 signals:
     void chosen();
 
 private:
     void addQuantities();
+    void showQuantities();
     void addAxes();
     void makeMenu();
     void addBands(QMenu& menu);
@@ -53,6 +58,7 @@ private:
     void choose(Value CurveChoice::*member, Value value);
 
     CurveChoice m_choice;
+    std::vector<ComparedMetric> m_offered;  // beside the objective
     QComboBox *m_metric, *m_axis;
     QToolButton* m_more;
 };

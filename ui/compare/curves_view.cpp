@@ -90,11 +90,11 @@ void CurvesView::takeScene() {
     if (!scene()) return;
     m_sinceTaken.start();
     const CompareTable& table = *scene()->table;
-    m_controls->setObjective(table.objective ? table.axes[*table.objective].name : QString());
+    m_controls->offer(table);
     m_taken = scene();
     m_groups = std::make_shared<const std::vector<CurveGroup>>(curveGroups(*scene(), selection()));
     m_pinned = selection().pinned();
-    const CurveChoice& choice = m_controls->choice();
+    const CurveChoice choice = m_controls->choice();
     m_panels[0]->setInput({scene(), m_groups, choice, choice.metric.empty() ? objectiveKey() : choice.metric});
     m_panels[1]->setVisible(choice.second.has_value());
     if (choice.second) m_panels[1]->setInput({scene(), m_groups, choice, *choice.second});

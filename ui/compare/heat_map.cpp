@@ -70,6 +70,9 @@ HeatMap heatMap(const CompareScene& scene, const CompareAxis& x, const CompareAx
         auto& cell = map.cells[*map.y.of[row] * map.x.bins.size() + *map.x.of[row]];
         cell.mean += objective.values[row];
         cell.rows.push_back(row);
+        const std::int64_t epochs = scene.table->trials[row].epoch;
+        map.fewestEpochs = map.mostEpochs == 0 ? epochs : std::min(map.fewestEpochs, epochs);
+        map.mostEpochs = std::max(map.mostEpochs, epochs);
     }
     map.low = std::numeric_limits<double>::infinity(), map.high = -map.low;
     for (auto& cell : map.cells) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct HeatMap {
     std::vector<Cell> cells;  // row by row of y
     const Cell& at(std::size_t across, std::size_t up) const { return cells[up * x.bins.size() + across]; }
     double low = 0, high = 0;  // of the means
+    // Of those that count: where a scheduler cuts trials short, the means are of unlike lengths.
+    std::int64_t fewestEpochs = 0, mostEpochs = 0;
 };
 // Of the trials that the brushes leave and that have a value.
 HeatMap heatMap(const CompareScene& scene, const CompareAxis& x, const CompareAxis& y, const CompareAxis& objective);

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "ui/compare/axis_box.h"
 #include "ui/compare/axis_frame.h"
@@ -14,6 +15,14 @@
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
+
+namespace {
+
+QString spanText(std::int64_t low, std::int64_t high) {
+    return low == high ? QString::number(low) : QString("%1 – %2").arg(low).arg(high);
+}
+
+}  // namespace
 
 HeatMapView::HeatMapView(TrialSelection* selection, QWidget* parent)
     : CompareView(selection, parent),
@@ -66,9 +75,19 @@ QString HeatMapView::words(Place at) const {
         tr("%1 %2, %3 %4")
             .arg(m_x->currentText(), m_map.x.bins[at.x].name, m_y->currentText(), m_map.y.bins[at.y].name);
     if (cell.rows.empty()) return tr("%1: no trial").arg(where);
-    return tr("%1: %2 on average (n %3)")
-        .arg(where, table.axes[*table.objective].text(cell.mean))
-        .arg(cell.rows.size());
+    QString said =
+        tr("%1: %2 on average (n %3)").arg(where, table.axes[*table.objective].text(cell.mean)).arg(cell.rows.size());
+    const auto epochOf = [&](std::size_t row) { return table.trials[row].epoch; };
+    const auto [fewest, most] = std::ranges::minmax(cell.rows | std::views::transform(epochOf));
+    if (m_map.fewestEpochs < m_map.mostEpochs) said += tr(", after %1 epochs").arg(spanText(fewest, most));
+    return said;
+}
+
+// Of trials that were cut short at unlike lengths the colours say so.
+QString HeatMapView::meaning() const {
+    const QString& objective = scene()->table->axes[*scene()->table->objective].name;
+    if (m_map.fewestEpochs == m_map.mostEpochs) return tr("Mean of %1").arg(objective);
+    return tr("After %1 epochs: mean of %2").arg(spanText(m_map.fewestEpochs, m_map.mostEpochs), objective);
 }
 
 QString HeatMapView::summary() const {
@@ -83,7 +102,8 @@ QString HeatMapView::summary() const {
             const double before = best ? m_map.at(best->x, best->y).mean : mean;
             if (!best || (isLess ? mean < before : mean > before)) best = Place{x, y};
         }
-    return best ? tr("The best of %1 by %2 cells: %3.")
+    return best ? tr("%1. The best of %2 by %3 cells: %4.")
+                      .arg(meaning())
                       .arg(m_map.x.bins.size())
                       .arg(m_map.y.bins.size())
                       .arg(words(*best))
@@ -197,9 +217,8 @@ void HeatMapView::paintPicture(QPainter& painter, const QRectF& area) const {
     paintNames(painter, area, all);
     const CompareAxis& objective = scene()->table->axes[*scene()->table->objective];
     const bool isLess = objective.better == Better::Lower;
-    paintRamp(painter, QRectF(all.left(), area.top(), all.width(), QFontMetricsF(font()).height()),
-              tr("Mean of %1").arg(objective.name), objective.text(isLess ? m_map.high : m_map.low),
-              objective.text(isLess ? m_map.low : m_map.high));
+    paintRamp(painter, QRectF(all.left(), area.top(), all.width(), QFontMetricsF(font()).height()), meaning(),
+              objective.text(isLess ? m_map.high : m_map.low), objective.text(isLess ? m_map.low : m_map.high));
     painter.restore();
 }
 

@@ -40,6 +40,7 @@ private:
     void paintCell(QPainter& painter, const QRectF& box, Place at) const;
     void paintNames(QPainter& painter, const QRectF& area, const QRectF& cells) const;
     QString words(Place at) const;
+    QString meaning() const;  // of the colours
     double nameWidth() const;
 
     AxisBox *m_x, *m_y;

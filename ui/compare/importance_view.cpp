@@ -5,6 +5,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPointer>
+#include <QSignalBlocker>
 #include <QThreadPool>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -38,6 +39,11 @@ ImportanceView::ImportanceView(TrialSelection* selection, QWidget* parent)
 }
 
 void ImportanceView::sceneChanged() {
+    const std::int64_t sweep = scene()->sweep ? scene()->sweep->group.id : 0;
+    if (std::exchange(m_sweep, sweep) != sweep) {
+        const QSignalBlocker quiet(m_brushed);
+        m_brushed->setChecked(false);  // it was of the brushes of another
+    }
     m_brushed->setEnabled(scene()->passing() < scene()->passes.size());
     if (m_of == scene()->table && !m_brushed->isChecked()) return update();
     ask();

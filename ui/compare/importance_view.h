@@ -57,6 +57,7 @@ private:
     static void paintBar(QPainter& painter, const QRectF& row, const FanovaShare& share, const QColor& color);
 
     QCheckBox* m_brushed;
+    std::int64_t m_sweep = 0;                          // that is shown; 0: none
     std::shared_ptr<const SettingImportance> m_found;  // null: being computed
     std::shared_ptr<const CompareTable> m_of;          // the table that it is of
     SharedScene m_asked, m_wanted;                     // being computed; asked for meanwhile

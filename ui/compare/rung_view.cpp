@@ -17,13 +17,20 @@ namespace lockstep::ui {
 namespace {
 
 constexpr double kClimbDot = 4, kClimbReach = 9;  // pixels
+constexpr std::size_t kFewClimbs = 6;             // whose dots hardly hide each other
 
 }  // namespace
 
 struct RungView::Frame {
     ChartFrame chart;
     const CompareAxis& objective;
-    QPointF at(std::size_t rung, double value) const { return chart.at(static_cast<double>(rung), value); }
+    bool isCrowded = false;
+    // Each cell has a lane of its own within the columns, the same in all, so that equal values lie beside each other.
+    QPointF at(const Climb& climb, std::size_t rung) const {
+        constexpr double kGolden = 0.6180339887498949, kPart = 0.5;  // kPart: of a column that the lanes take
+        const double lane = std::fmod(kGolden * static_cast<double>(climb.cell), 1) - 0.5;
+        return chart.at(static_cast<double>(rung) + (isCrowded ? kPart * lane : 0), climb.values[rung]);
+    }
 };
 
 RungView::RungView(TrialSelection* selection, QWidget* parent) : CompareView(selection, parent) {
@@ -104,7 +111,7 @@ RungView::Frame RungView::frameIn(const QRectF& area) const {
                        {chartScale(low, high, false, std::max(3, static_cast<int>(area.height() / 36))), objective.name,
                         [&objective](double value) { return objective.text(value); }},
                        font()),
-            objective};
+            objective, m_climbs.size() > kFewClimbs};
 }
 
 bool RungView::isOf(const Climb& climb, std::optional<std::size_t> row) const {
@@ -118,7 +125,7 @@ void RungView::paintClimb(QPainter& painter, const Frame& frame, const Climb& cl
     if (pinned != climb.rows.end()) color = colorOf(*pinned);
     QPolygonF line;
     for (std::size_t rung = 0; rung < climb.values.size(); ++rung)
-        if (std::isfinite(climb.values[rung])) line << frame.at(rung, climb.values[rung]);
+        if (std::isfinite(climb.values[rung])) line << frame.at(climb, rung);
     painter.setPen(QPen(isLit ? theme.text : color, isLit ? 2 : 1.3));
     painter.setBrush(Qt::NoBrush);
     painter.drawPolyline(line);
@@ -157,7 +164,7 @@ const RungView::Climb* RungView::climbAt(QPointF at) const {
     for (const Climb& climb : m_climbs)
         for (std::size_t rung = 0; rung < climb.values.size(); ++rung) {
             if (!std::isfinite(climb.values[rung])) continue;
-            const QPointF away = frame.at(rung, climb.values[rung]) - at;
+            const QPointF away = frame.at(climb, rung) - at;
             const double distance = std::hypot(away.x(), away.y());
             if (distance < least) least = distance, nearest = &climb;
         }

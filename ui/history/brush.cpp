@@ -15,6 +15,7 @@ QString keyOf(Absence absence) {
     switch (absence) {
         case Absence::None: break;
         case Absence::NotSet: return "not-set";
+        case Absence::NotYet: return "not-yet";
         case Absence::NotReached: return "not-reached";
         case Absence::Failed: return "failed";
         case Absence::Diverged: return "diverged";
@@ -50,6 +51,7 @@ QString absenceText(Absence absence) {
     switch (absence) {
         case Absence::None: break;
         case Absence::NotSet: return BrushText::tr("not set");
+        case Absence::NotYet: return BrushText::tr("not yet");
         case Absence::NotReached: return BrushText::tr("> budget");
         case Absence::Failed: return BrushText::tr("failed");
         case Absence::Diverged: return BrushText::tr("diverged");

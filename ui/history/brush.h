@@ -13,11 +13,13 @@ namespace lockstep::ui {
 enum class Absence : std::uint8_t {
     None,
     NotSet,
+    NotYet,      // it has not come so far
     NotReached,  // it ended before
     Failed,
     Diverged
 };
-inline constexpr Absence kAbsences[] = {Absence::NotSet, Absence::NotReached, Absence::Failed, Absence::Diverged};
+inline constexpr Absence kAbsences[] = {Absence::NotSet, Absence::NotYet, Absence::NotReached, Absence::Failed,
+                                        Absence::Diverged};
 QString absenceText(Absence absence);  // as a person reads it
 
 // Which values of an axis a person wants to see. A trial passes where any part of it holds.

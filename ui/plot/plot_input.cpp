@@ -107,29 +107,42 @@ void PlotView::setCrosshair(std::optional<double> x) {
     if (!shown && !m_crosshair->visible()) return;
     m_crosshair->setVisible(shown);
     m_readout->setVisible(shown);
-    if (shown) {
-        m_crosshair->point1->setCoords(*x, m_plot->yAxis->range().lower);
-        m_crosshair->point2->setCoords(*x, m_plot->yAxis->range().upper);
-        moveReadout(*x);
-    }
+    if (shown) moveReadout(*x);
     m_plot->layer("overlay")->replot();
 }
 
-// Of many curves the readout tells those next to the pointer.
-QString PlotView::readoutText(double x, std::size_t rows) {
+// The crosshair stands where the latest of what is told of was measured.
+void PlotView::moveReadout(double x) {
+    const QRect box = m_plot->axisRect()->rect();
+    const int rows = box.height() / fontMetrics().lineSpacing() - 3;  // the head, the rest, and some air
+    const auto all = m_model.readings(x);
+    const auto told = toldOf(all, static_cast<std::size_t>(std::max(1, rows)));
+    const double latest = told.empty() ? x : std::ranges::max(told, {}, &PlotModel::Reading::x).x;
+    const double read = m_plot->xAxis->range().contains(latest) ? latest : x;
+    m_crosshair->point1->setCoords(read, m_plot->yAxis->range().lower);
+    m_crosshair->point2->setCoords(read, m_plot->yAxis->range().upper);
+    m_readout->setText(readoutText(x, latest, told, all.size() - told.size()));
+    m_readout->adjustSize();
+    const int at = static_cast<int>(m_plot->xAxis->coordToPixel(read));
+    const bool left = at > box.center().x();
+    m_readout->move(left ? at - m_readout->width() - space::kMedium : at + space::kMedium, box.top() + space::kSmall);
+}
+
+// Of many curves those next to the pointer.
+std::vector<PlotModel::Reading> PlotView::toldOf(const std::vector<PlotModel::Reading>& readings, std::size_t rows) {
+    if (readings.size() <= rows) return readings;
+    return PlotModel::nearest(readings, m_pointerY.value_or(readings.front().value), rows);
+}
+
+QString PlotView::readoutText(double x, double read, const std::vector<PlotModel::Reading>& readings,
+                              std::size_t more) {
     const int room = m_plot->axisRect()->width() / 2 / std::max(1, fontMetrics().averageCharWidth());
     const int longest = std::clamp(room - kReadoutValue, 6, kLongestReadoutName);
     const auto shortened = [longest](const QString& name) {
         return name.size() > longest ? (name.left(longest - 1) + QChar(0x2026)).toHtmlEscaped() : name.toHtmlEscaped();
     };
     const bool isLog = m_model.axis() == PlotAxis::Log;
-    auto readings = m_model.readings(x);
-    const std::size_t all = readings.size();
-    if (all > rows)
-        readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
-    double read = x;  // where the latest of what is told of was measured
-    if (!readings.empty()) read = std::ranges::max(readings, {}, &PlotModel::Reading::x).x;
-    QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, x)) : axisText(m_model.axis(), read)) + "</b>"};
+    QStringList lines{"<b>" + (isLog ? m_look.along(std::pow(10, read)) : axisText(m_model.axis(), read)) + "</b>"};
     for (const PlotSeries& line : m_highlights->raised()) {
         const auto on = m_model.onLine(line, x);
         if (on && line.color < 0 && !line.dashed)  // the others have a line of their own
@@ -141,18 +154,8 @@ QString PlotView::readoutText(double x, std::size_t rows) {
                      .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker),
                           shortened(series.name), valueText(reading.value, reading.deviation));
     }
-    if (all > readings.size()) lines << tr("and %1 more").arg(all - readings.size());
+    if (more > 0) lines << tr("and %1 more").arg(more);
     return lines.join("<br>");
-}
-
-void PlotView::moveReadout(double x) {
-    const QRect box = m_plot->axisRect()->rect();
-    const int rows = box.height() / fontMetrics().lineSpacing() - 3;  // the head, the rest, and some air
-    m_readout->setText(readoutText(x, static_cast<std::size_t>(std::max(1, rows))));
-    m_readout->adjustSize();
-    const int at = static_cast<int>(m_plot->xAxis->coordToPixel(x));
-    const bool left = at > box.center().x();
-    m_readout->move(left ? at - m_readout->width() - space::kMedium : at + space::kMedium, box.top() + space::kSmall);
 }
 
 bool PlotView::key(int key) {

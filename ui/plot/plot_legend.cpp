@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kInRow = 3;  // more stand in a column
 constexpr float kFaint = 0.4f;     // of a curve's colour, where it stands behind another
 constexpr int kColumnWidth = 230, kLongestName = 160, kLeastName = 24, kPadding = 5;
+constexpr int kScrollBar = 14, kColumnPart = 4;  // kColumnPart: of the plot's width, where lines are long
 
 }  // namespace
 
@@ -55,6 +56,8 @@ public:
         return m_value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_value) + 2 * space::kSmall;
     }
     int fullWidth() const { return sized(nameWidth()).width() + (m_showsValue ? 0 : valueWidth()); }
+
+    int wholeWidth() const { return sized(fontMetrics().horizontalAdvance(m_series.name)).width(); }
 
     QSize sizeHint() const override { return sized(nameWidth()); }
     QSize minimumSizeHint() const override { return sized(kLeastName); }
@@ -141,13 +144,27 @@ void PlotLegend::setSeries(const std::vector<PlotSeries>& series) {
     if (m_column) m_layout->addStretch();
     const int height = m_entries.empty() ? 0 : m_entries.front()->sizeHint().height();
     setVerticalScrollBarPolicy(m_column ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
-    setMinimumSize(m_column ? kColumnWidth : 0, m_column ? 0 : height);
-    setMaximumSize(m_column ? kColumnWidth : QWIDGETSIZE_MAX, m_column ? QWIDGETSIZE_MAX : height);
+    setMinimumSize(0, m_column ? 0 : height);
+    setMaximumSize(QWIDGETSIZE_MAX, m_column ? QWIDGETSIZE_MAX : height);
     setSizePolicy(m_column ? QSizePolicy::Fixed : QSizePolicy::Preferred,
                   m_column ? QSizePolicy::Ignored : QSizePolicy::Fixed);
     setVisible(!series.empty());
+    fitColumn();
     updateGeometry();
     fitValues();
+}
+
+void PlotLegend::setRoom(int width) {
+    m_room = width;
+    fitColumn();
+}
+
+// As wide as its longest line, and no more than a part of the plot.
+void PlotLegend::fitColumn() {
+    if (!m_column) return;
+    int widest = 0;
+    for (const LegendEntry* entry : m_entries) widest = std::max(widest, entry->wholeWidth());
+    setFixedWidth(std::clamp(widest + kScrollBar, kColumnWidth, std::max(kColumnWidth, m_room / kColumnPart)));
 }
 
 // In a row that is too narrow the last values go first: names tell the curves apart.
@@ -174,7 +191,9 @@ void PlotLegend::resizeEvent(QResizeEvent* event) {
 LegendEntry* PlotLegend::addEntry(std::size_t index, const PlotSeries& series) {
     auto* entry = new LegendEntry(series, m_body);
     entry->setAccessibleName(tr("Show %1 in %2").arg(series.name, m_plot));
-    entry->setToolTip(tr("%1\nClick: show or hide. Ctrl+click: this one alone, and again all.").arg(series.name));
+    const bool hasMeaning = series.band && !series.band->meaning.isEmpty();
+    const QString said = hasMeaning ? tr("%1\n±: %2, at its end").arg(series.name, series.band->meaning) : series.name;
+    entry->setToolTip(tr("%1\nClick: show or hide. Ctrl+click: this one alone, and again all.").arg(said));
     entry->alone = [this, index] { emit aloneRequested(index); };
     entry->pointed = [this, index](bool isIn) { emit pointed(isIn ? std::optional(index) : std::nullopt); };
     entry->focused = [this, entry] { ensureWidgetVisible(entry, 0, 0); };
@@ -188,6 +207,7 @@ void PlotLegend::setState(std::size_t index, bool shown, const QString& value) {
     const int before = m_entries[index]->fullWidth();
     m_entries[index]->setValue(value);
     if (m_entries[index]->fullWidth() != before) {
+        fitColumn();
         updateGeometry();
         fitValues();
     }
@@ -202,7 +222,7 @@ void PlotLegend::followInTabOrder(QWidget* before) {
 }
 
 QSize PlotLegend::sizeHint() const {
-    return m_column ? QSize(kColumnWidth, 0) : QSize(rowWidth(), m_body->sizeHint().height());
+    return m_column ? QSize(width(), 0) : QSize(rowWidth(), m_body->sizeHint().height());
 }
 
 bool PlotLegend::eventFilter(QObject* watched, QEvent* event) {

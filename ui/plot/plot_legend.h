@@ -23,6 +23,7 @@ public:
     void setState(std::size_t index, bool shown, const QString& value);  // value: the newest, in words
     void followInTabOrder(QWidget* before);                              // its buttons come after this one
     bool isColumn() const { return m_column; }
+    void setRoom(int width);  // of the plot and its legend: where there is more, a column may be wider
     QSize sizeHint() const override;
 
 signals:
@@ -39,6 +40,7 @@ protected:
 private:
     LegendEntry* addEntry(std::size_t index, const PlotSeries& series);
     void fitValues();
+    void fitColumn();
     int rowWidth() const;  // with all values
 
     const QString m_plot;
@@ -46,6 +48,7 @@ private:
     QBoxLayout* m_layout;
     std::vector<LegendEntry*> m_entries;
     bool m_column = false;
+    int m_room = 0;
 };
 
 }  // namespace lockstep::ui

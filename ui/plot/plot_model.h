@@ -14,6 +14,7 @@ namespace lockstep::ui {
 // Around a curve, at its own steps and times (Curve::alongside), as mean ± deviation.
 struct PlotBand {
     std::shared_ptr<const Curve> low, high;
+    QString meaning = {};  // of half its width, behind a "±": "standard deviation of 3 seeds"
 };
 
 struct PlotSeries {

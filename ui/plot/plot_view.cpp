@@ -36,9 +36,13 @@ PlotRange rangeOf(const QCPRange& range) { return {range.lower, range.upper}; }
 // So that a marker at either end is seen whole.
 PlotRange withAir(PlotRange x) { return {x.low - kAirAlongX * x.size(), x.high + kAirAlongX * x.size()}; }
 
+std::optional<QString> meaningOf(const PlotSeries& series) {
+    return series.band ? std::optional(series.band->meaning) : std::nullopt;
+}
+
 bool looksTheSame(const PlotSeries& a, const PlotSeries& b) {
     return a.name == b.name && a.color == b.color && a.marker == b.marker && a.dashed == b.dashed &&
-           a.faint == b.faint && a.band.has_value() == b.band.has_value() && a.endsOpen == b.endsOpen;
+           a.faint == b.faint && meaningOf(a) == meaningOf(b) && a.endsOpen == b.endsOpen;
 }
 
 }  // namespace
@@ -128,6 +132,8 @@ void PlotView::buildPlot() {
     }
     m_empty->setText(m_look.emptyText);
     m_empty->setProperty("role", "muted");
+    m_empty->setWordWrap(true);
+    m_empty->setAlignment(Qt::AlignCenter);
     m_readout->setTextFormat(Qt::RichText);
     m_readout->setAutoFillBackground(true);
     m_readout->setMargin(space::kSmall);
@@ -351,6 +357,8 @@ void PlotView::refresh() {
     const bool empty = m_model.empty();
     m_empty->setVisible(empty);
     if (empty) {
+        const int room = m_plot->axisRect()->width() - 2 * space::kLarge;
+        m_empty->setFixedWidth(std::clamp(fontMetrics().horizontalAdvance(m_empty->text()) + 2, 1, std::max(1, room)));
         m_empty->adjustSize();
         m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
     }
@@ -423,6 +431,11 @@ void PlotView::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     const bool looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange;
     if (looks && m_plot && m_crosshair) applyTheme();
+}
+
+void PlotView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_legend->setRoom(width());
 }
 
 void PlotView::showEvent(QShowEvent* event) {

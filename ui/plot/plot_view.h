@@ -87,6 +87,7 @@ signals:
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
 
@@ -113,7 +114,8 @@ private:
     bool isCoarse() const { return m_isMoving && m_fullMilliseconds > kInAFrame; }
     void setMoving(bool isMoving);
     void moveReadout(double x);
-    QString readoutText(double x, std::size_t rows);
+    std::vector<PlotModel::Reading> toldOf(const std::vector<PlotModel::Reading>& readings, std::size_t rows);
+    QString readoutText(double x, double read, const std::vector<PlotModel::Reading>& readings, std::size_t more);
     void showPart(std::optional<PlotRange> x, std::optional<PlotRange> y);
     void zoom(double factor, std::optional<QPointF> at, bool vertical);
     void pan(double dx, double dy);

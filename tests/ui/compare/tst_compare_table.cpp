@@ -31,6 +31,11 @@ private slots:
         QCOMPARE(objective.cell(4), QString("failed"));
         QCOMPARE(objective.cell(6), QString("93.00 %"));
         QVERIFY(table.trials[5].isCutShort);
+        CompareFacts facts = madeFacts();
+        facts.rows[0].state = "running", facts.rows[0].validationAccuracy = {};
+        const CompareTable growing = compareTable(facts);
+        QCOMPARE(growing.axes[*growing.objective].absences[0], Absence::NotYet);
+        QCOMPARE(growing.axes[*growing.objective].cell(0), QString("not yet"));
     }
 
     void theBestComesFirstBehindItThoseCutShortAndFailedOnesLast() {

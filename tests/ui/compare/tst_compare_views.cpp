@@ -75,6 +75,8 @@ private slots:
         QCOMPARE(map.y.bins.size(), std::size_t(9));
         QCOMPARE(map.at(0, 6).mean, 0.93);
         QVERIFY(std::isnan(map.at(1, 6).mean));
+        QCOMPARE(map.fewestEpochs, std::int64_t{3});  // of the one that was stopped
+        QCOMPARE(map.mostEpochs, std::int64_t{9});
         for (std::size_t row = 0; row < 9; ++row)
             if (map.y.of[row]) QVERIFY(table.axes[0].passes(map.y.bins[*map.y.of[row]].brush, row));
     }

@@ -175,17 +175,21 @@ private slots:
         QCOMPARE(of(1).apart, (std::map<std::size_t, int>{{0, *selection.placeOf(1)}, {1, *selection.placeOf(2)}}));
     }
 
-    // No brush makes a setting better than it is.
-    void aMeanIsOfAllSeedsWhateverABrushLeaves() {
+    // As in every other view; the name says of how many seeds it is.
+    void aMeanIsOfTheSeedsThatABrushLeaves() {
         TrialSelection selection;
         const auto scene = sceneOf(twelveSettings(), {{"metric.validation_accuracy", {.ranges = {{0.61, 0.68}}}}});
         const auto groups = curveGroups(*scene, selection);
         QCOMPARE(scene->passing(), std::size_t{3});
         QCOMPARE(groups.size(), std::size_t{2});
         QCOMPARE(groups[0].objective, 0.66);
-        QCOMPARE(groups[1].objective, 0.61);
+        QVERIFY(groups[0].name.startsWith("#16 (2 seeds) "));
+        QCOMPARE(groups[1].objective, 0.62);
         QCOMPARE(groups[1].lead, std::size_t{13});  // the one that passes
-        QCOMPARE(groups[1].rows.size(), std::size_t{2});
+        QCOMPARE(groups[1].rows, (std::vector<std::size_t>{13}));
+        QVERIFY(groups[1].name.startsWith("#14 (1 of 2 seeds) "));
+        selection.pin(13, true);
+        QCOMPARE(curveGroups(*scene, selection)[1].rows.size(), std::size_t{2});  // pinned ones are always shown
     }
 
     void linesAreMeansWithBandsAndTheOthersGrey() {
@@ -205,6 +209,7 @@ private slots:
         QCOMPARE(best.curve->value(2), 0.3);
         QCOMPARE(best.band->high->value(2), 0.3 + std::sqrt(0.02));
         QCOMPARE(best.curve->x(CurveAxis::DeviceSeconds, 2), 60.0);
+        QCOMPARE(best.band->meaning, QString("standard deviation of 2 seeds"));
         QVERIFY(lines.behind[1].endsOpen && lines.behind[1].color < 0 && !lines.behind[1].band);
         QVERIFY(!maker.lineOf(3)->band);  // of one seed
         const auto kept = best.curve;

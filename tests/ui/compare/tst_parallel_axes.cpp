@@ -219,7 +219,8 @@ private slots:
             const ParallelLayout layout = layoutOf(QRectF({0, 30}, size), axes, QFont());
             QCOMPARE(layout.slotRows, std::vector<Absence>({Absence::NotSet, Absence::Failed, Absence::Diverged}));
             QVERIFY(layout.plot.height() > 40);
-            QVERIFY(layout.y(-3) < layout.area.bottom() && layout.y(-1) > layout.plot.bottom());
+            const auto slot = [&](Absence absence) { return layout.y(-static_cast<float>(absence)); };
+            QVERIFY(slot(Absence::Failed) < layout.area.bottom() && slot(Absence::NotSet) > layout.plot.bottom());
             QVERIFY(near(layout.placeAt(layout.y(0.25f)), 0.25));
             using Target = ParallelTarget;
             for (std::size_t i = 0; i < axes.size(); ++i) {
