@@ -61,6 +61,7 @@ bool isEarlier(const TargetSummary& a, const TargetSummary& b) {
     if (a.median.has_value() != b.median.has_value()) return a.median.has_value();
     if (a.median) return *a.median < *b.median;
     if (a.reached != b.reached) return a.reached > b.reached;
+    if ((a.budget > 0) != (b.budget > 0)) return a.budget > 0;  // what was never evaluated comes last
     return a.budget < b.budget;
 }
 

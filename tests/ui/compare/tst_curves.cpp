@@ -83,6 +83,9 @@ private slots:
         QVERIFY(summary.reached == 1 && summary.unreached == 1 && summary.underWay == 1 && summary.budget == 60);
         QVERIFY(isEarlier(summaryOf(std::vector{slow}), summaryOf(std::vector{never})));
         QVERIFY(isEarlier(summaryOf(std::vector{fast}), summaryOf(std::vector{slow})));
+        const TargetRun failed{{}, 0, true};
+        QVERIFY(isEarlier(summaryOf(std::vector{never}), summaryOf(std::vector{failed})));
+        QVERIFY(!isEarlier(summaryOf(std::vector{failed}), summaryOf(std::vector{never})));
     }
 
     void theTimeToTheTargetIsThatOfSql() {
