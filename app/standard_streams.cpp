@@ -54,6 +54,7 @@ void takeMissingDescriptors() {
 void guardStandardStreams() {
     takeMissingDescriptors();
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told of like a full disk
     if (FILE* out = streamTo(g_output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF)) stdout = out;
     if (FILE* err = streamTo(g_error, _IONBF)) stderr = err;
 }

@@ -6,6 +6,8 @@
 
 #include "app/format.h"
 #include "app/rung_text.h"
+#include "engine/core/bytes_text.h"
+#include "engine/model/registry.h"
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
 #include "engine/train/plan_run.h"
@@ -59,6 +61,27 @@ std::string roomText(const std::string& devices, std::int64_t parallel, const En
     return text + (each.cores > 1 ? "; --devices cpu:1x1 takes one core each.\n" : ".\n");
 }
 
+// As large as a checkpoint with one number beside each parameter is, of the model as it usually is; before the data are
+// known. Nothing where that is little.
+std::string diskText(const SweepSpec& sweep, std::int64_t trials, const Environment& environment) {
+    constexpr std::uint64_t kLittle = 1 << 30;
+    const auto resolved = resolve(sweep.trial, environment);
+    if (!resolved.ok()) return {};
+    const ModelEntry& model = *resolved.value().model;
+    ModelInput input = model.usual;
+    input.batch = 1;
+    const auto forward = buildForward(model, resolved.value().modelParams, input, true);
+    if (!forward.ok()) return {};
+    const auto each = 2 * sizeof(float) * static_cast<std::uint64_t>(parameterCount(forward.value()));
+    const std::uint64_t kept = 1 + static_cast<std::uint64_t>(resolved.value().kept.best);
+    const std::uint64_t all = each * kept * static_cast<std::uint64_t>(trials);
+    if (all < kLittle) return {};
+    return fmt::format(
+        "Their checkpoints take about {} of disk in all: {} of about {} stay of each trial"
+        " (keep_checkpoints {}).\n",
+        bytesText(all), kept, bytesText(each), resolved.value().spec.keepCheckpoints);
+}
+
 std::string choosingText(const SweepSpec& sweep) {
     if (sweep.trial.validationShare > 0)
         return fmt::format(
@@ -88,7 +111,7 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
         text += allDevices.size() > 1 ? fmt::format("On {}: {}\n", printable(devices), kVirtualDevices)
                                       : fmt::format("{}\n", kVirtualDevices);
     }
-    return text + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
+    return text + diskText(sweep, trials, environment) + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
 }
 
 }  // namespace lockstep

@@ -230,7 +230,11 @@ void AskedSamples::fill(const AskedSample& sample, std::span<const std::span<std
         if (shape.height != shape.width)
             throw ProblemError(
                 {sample.name, "predict.no-square", {std::to_string(shape.width), std::to_string(shape.height)}});
-        return decodeSquare(picture->file, picture->bytes, shape.height, shape.channels,
+        const ImageRule rule{.size = shape.height,
+                             .channels = shape.channels,
+                             .share = m_info.seenShare,
+                             .interpolation = m_info.interpolation};
+        return decodeByRule(picture->file, picture->bytes, rule,
                             {reinterpret_cast<std::uint8_t*>(image.data()), image.size()});
     }
     if (const auto* pixels = std::get_if<AskedPixels>(&sample.content)) {

@@ -89,13 +89,18 @@ std::unique_ptr<ByteStream> unpacked(const std::filesystem::path& file, std::str
     return plain;
 }
 
-std::vector<std::uint8_t> readWhole(const std::filesystem::path& file, std::uint64_t limit) {
+std::size_t readWhole(const std::filesystem::path& file, std::uint64_t limit, std::vector<std::uint8_t>& into) {
     const auto stream = openPlain(file);
     if (stream->bound() > limit) {
         throw ProblemError({file.string(), "file.too-large", {std::to_string(stream->bound()), std::to_string(limit)}});
     }
-    std::vector<std::uint8_t> bytes(stream->bound());
-    bytes.resize(stream->read(bytes));
+    if (into.size() < stream->bound()) into.resize(stream->bound());
+    return stream->read(std::span(into).first(stream->bound()));
+}
+
+std::vector<std::uint8_t> readWhole(const std::filesystem::path& file, std::uint64_t limit) {
+    std::vector<std::uint8_t> bytes;
+    bytes.resize(readWhole(file, limit, bytes));
     return bytes;
 }
 

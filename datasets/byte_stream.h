@@ -31,5 +31,7 @@ std::unique_ptr<ByteStream> unpacked(const std::filesystem::path& file, std::str
 
 // A whole file as it lies on disk. Throws ProblemError; "file.too-large" above `limit` bytes.
 std::vector<std::uint8_t> readWhole(const std::filesystem::path& file, std::uint64_t limit);
+// The same into memory that there is, of which the first bytes are the file's: how many.
+std::size_t readWhole(const std::filesystem::path& file, std::uint64_t limit, std::vector<std::uint8_t>& into);
 
 }  // namespace lockstep

@@ -33,24 +33,6 @@ bool leadsUpwards(const fs::directory_entry& item) {
     return std::ranges::mismatch(there, here).in1 == there.end();
 }
 
-std::vector<std::string> classFolders(const fs::path& folder) {
-    std::vector<std::string> names;
-    std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) return names;
-    for (const auto& item : fs::directory_iterator(folder)) {
-        if (item.is_directory(ignored) && !isSystemName(nameOf(item.path())) && !leadsUpwards(item))
-            names.push_back(nameOf(item.path()));
-    }
-    std::ranges::sort(names);
-    return names;
-}
-
-bool isOf(const FileKind& kind, const fs::path& file) {
-    std::string ending = file.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return std::ranges::find(kind.endings, ending) != kind.endings.end();
-}
-
 // Lists what a scan finds, and remembers what it leaves out.
 class Lister {
 public:
@@ -79,7 +61,8 @@ public:
             std::error_code ignored;
             if (isSystemName(nameOf(item.path()))) passOver(item.path());
             else if (item.is_symlink() && leadsUpwards(item)) skip(item, "folder.loop");
-            else if (item.is_regular_file(ignored) && isOf(m_kind, item.path())) skip(item, "class-folder.no-class");
+            else if (item.is_regular_file(ignored) && isOfKind(item.path(), m_kind))
+                skip(item, "class-folder.no-class");
         }
     }
 
@@ -97,7 +80,7 @@ private:
         if (isFolder) return false;
         const bool isLoop = failed == std::errc::too_many_symbolic_link_levels;
         if (isLoop || !item.is_regular_file(failed)) skip(item, isLoop ? "folder.loop" : "file.not-regular");
-        else if (!isOf(m_kind, item.path())) skip(item, m_kind.codeOfOthers);
+        else if (!isOfKind(item.path(), m_kind)) skip(item, m_kind.codeOfOthers);
         else return true;
         return false;
     }
@@ -138,14 +121,6 @@ std::optional<fs::path> firstWithClasses(const fs::path& root, std::initializer_
 
 double placeOf(std::string_view name) { return CounterRng(0, streamOf(name), 0, 0).uniform(0); }
 
-// Moves the held-out share of one class to `test`.
-void holdOut(std::vector<LabelledFile> files, double share, FolderScan& scan) {
-    std::vector<std::string_view> names;
-    for (const LabelledFile& each : files) names.push_back(each.name);
-    const std::vector<bool> out = heldOut(names, share);
-    for (std::size_t i = 0; i < files.size(); ++i) (out[i] ? scan.test : scan.train).push_back(files[i]);
-}
-
 void scanSplit(const fs::path& folder, Lister& lister, FolderScan& scan, std::vector<LabelledFile>& split) {
     for (const std::string& name : classFolders(folder)) {
         const auto known = std::ranges::lower_bound(scan.classes, name);
@@ -158,7 +133,41 @@ void scanSplit(const fs::path& folder, Lister& lister, FolderScan& scan, std::ve
     lister.lookBeside(folder);
 }
 
-// Before a sample is read: reading them may take long.
+}  // namespace
+
+std::vector<std::string> classFolders(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) return names;
+    for (const auto& item : fs::directory_iterator(folder)) {
+        if (item.is_directory(ignored) && !isSystemName(nameOf(item.path())) && !leadsUpwards(item))
+            names.push_back(nameOf(item.path()));
+    }
+    if (names == std::vector<std::string>{"images"}) names.clear();
+    std::ranges::sort(names);
+    return names;
+}
+
+bool isOfKind(const fs::path& file, const FileKind& kind) {
+    std::string ending = file.extension().string();
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::ranges::find(kind.endings, ending) != kind.endings.end();
+}
+
+void holdOut(std::vector<LabelledFile> files, double share, FolderScan& scan) {
+    std::vector<std::string_view> names;
+    for (const LabelledFile& each : files) names.push_back(each.name);
+    const std::vector<bool> out = heldOut(names, share);
+    for (std::size_t i = 0; i < files.size(); ++i) (out[i] ? scan.test : scan.train).push_back(files[i]);
+}
+
+std::vector<bool> heldOut(std::span<const std::string_view> names, double share) {
+    const auto keep = std::ranges::max_element(names, {}, placeOf);
+    std::vector<bool> out;
+    for (auto name = names.begin(); name != names.end(); ++name) out.push_back(placeOf(*name) < share && name != keep);
+    return out;
+}
+
 void requireClasses(const fs::path& folder, const FolderScan& scan) {
     if (scan.train.empty()) return;
     const std::int32_t first = scan.train.front().label;
@@ -166,15 +175,6 @@ void requireClasses(const fs::path& folder, const FolderScan& scan) {
     if (std::ranges::all_of(scan.train, isFirst))
         throw ProblemError(
             {folder.string(), "dataset.too-few-classes", {scan.classes[static_cast<std::size_t>(first)]}});
-}
-
-}  // namespace
-
-std::vector<bool> heldOut(std::span<const std::string_view> names, double share) {
-    const auto keep = std::ranges::max_element(names, {}, placeOf);
-    std::vector<bool> out;
-    for (auto name = names.begin(); name != names.end(); ++name) out.push_back(placeOf(*name) < share && name != keep);
-    return out;
 }
 
 FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double testShare, const Reading& reading) {
@@ -206,6 +206,14 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
     return scan;
 }
 
+std::vector<LabelledFile> filesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading,
+                                     FolderScan& scan) {
+    Lister lister(kind, reading, scan);
+    auto files = lister.filesOf(folder, "", 0);
+    lister.finish();
+    return files;
+}
+
 bool hasClassFolders(const fs::path& root, const FileKind& kind) {
     constexpr int kMostLooks = 500, kDeepest = 2;  // split/class/file, and one more for nested classes
     if (!fs::is_directory(root)) return false;
@@ -216,7 +224,7 @@ bool hasClassFolders(const fs::path& root, const FileKind& kind) {
         std::error_code ignored;
         const bool isSystem = isSystemName(nameOf(at->path()));
         if (isSystem || at.depth() > kDeepest) at.disable_recursion_pending();
-        if (!isSystem && at.depth() > 0 && at->is_regular_file(ignored) && isOf(kind, at->path())) return true;
+        if (!isSystem && at.depth() > 0 && at->is_regular_file(ignored) && isOfKind(at->path(), kind)) return true;
     }
     return false;
 }

@@ -18,11 +18,14 @@ struct LabelledFile {
     std::uint64_t bytes = 0;
     std::int64_t modifiedNs = 0;
     std::int64_t changedNs = 0;  // of the inode: setting the other one back changes this
+    std::int64_t archive = -1;   // in which it lies, by number, and where; the times are then the archive's
+    std::uint64_t offset = 0;
 };
 
 struct FolderScan {
     std::vector<std::string> classes;                   // names of the class folders, sorted bytewise
     std::vector<LabelledFile> train, test, validation;  // by class, then by name
+    std::vector<std::filesystem::path> archives = {};   // if they lie in some
     std::vector<SkippedFile> skipped;  // of another kind, no regular file, in no class, a loop of links…
     std::vector<Problem> notes;        // "class-folder.passed-over": of systems and archivers, and hidden names
 };
@@ -42,6 +45,18 @@ struct FileKind {
 FolderScan scanClassFolders(const std::filesystem::path& root, const FileKind& kind, double testShare,
                             const Reading& reading = {});
 
+// All files of the kind below a folder, by name, without a class; what else lies there is skipped.
+std::vector<LabelledFile> filesBelow(const std::filesystem::path& folder, const FileKind& kind, const Reading& reading,
+                                     FolderScan& scan);
+bool isOfKind(const std::filesystem::path& file, const FileKind& kind);  // by the ending of its name
+
+// The folders in it that may be classes, sorted bytewise: none where all is in one called `images`.
+std::vector<std::string> classFolders(const std::filesystem::path& folder);
+
+// The held-out share of one class goes to `test`, the others to `train`.
+void holdOut(std::vector<LabelledFile> files, double share, FolderScan& scan);
+// Throws ProblemError "dataset.too-few-classes"; before a sample is read, which may take long.
+void requireClasses(const std::filesystem::path& folder, const FolderScan& scan);
 // Which samples of one class are held out, by their names alone. One stays, so that no class is tested only.
 std::vector<bool> heldOut(std::span<const std::string_view> names, double share);
 

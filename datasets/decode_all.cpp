@@ -5,7 +5,6 @@
 #include <mutex>
 #include <thread>
 
-#include "datasets/byte_stream.h"
 #include "datasets/decoded.h"
 #include "datasets/images.h"
 #include "engine/core/content_hash.h"
@@ -14,36 +13,41 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t kLargestFile = 256 << 20;
-
-// Returns a hash of the file.
-std::uint64_t decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
-    const auto bytes = readWhole(file.file, kLargestFile);
+// Returns a hash of what was decoded.
+std::uint64_t decodeOne(const EncodedPictures& pictures, std::int64_t index, const DecodedFormat& format,
+                        std::span<std::uint8_t> out) {
+    static thread_local std::vector<std::uint8_t> memory;
+    const auto bytes = pictures.encoded(index, memory);
     const std::string_view encoded(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    decodeSquare(file.file, encoded, format.size, format.channels, out);
+    decodeByRule(pictures.fileOf(index), encoded,
+                 {.size = format.size, .channels = format.channels, .decode = format.decode}, out);
     ContentHash hash;
-    hash.add(std::span(bytes));
+    hash.add(bytes);
     return hash.value();
 }
 
-// Shared by the threads of one decodeAll; each takes the next file.
+// Shared by the threads of one decodeAll; each takes the next picture.
 class Decoding {
 public:
-    Decoding(std::span<const LabelledFile> files, const DecodedFormat& format, const Reading& reading)
-        : m_files(files), m_format(format), m_reading(reading), m_hashes(files.size()) {
-        m_out.pixels.resize(files.size() * format.bytes());
+    Decoding(const EncodedPictures& pictures, const DecodedFormat& format, const Reading& reading)
+        : m_pictures(pictures),
+          m_count(static_cast<std::size_t>(pictures.count())),
+          m_format(format),
+          m_reading(reading),
+          m_hashes(m_count) {
+        m_out.pixels.resize(m_count * format.bytes());
     }
 
     // `afterEach` hears how many are done; what it throws ends the work of all.
     template <class AfterEach>
     void work(AfterEach afterEach) noexcept {
         try {
-            for (std::size_t i; !m_reading.isCancelled() && (i = m_next++) < m_files.size();) {
+            for (std::size_t i; !m_reading.isCancelled() && (i = m_next++) < m_count;) {
                 decode(i);
                 afterEach(static_cast<std::int64_t>(++m_done));
             }
         } catch (...) {
-            m_next = m_files.size();
+            m_next = m_count;
             const std::lock_guard lock(m_mutex);
             m_broken = std::current_exception();
         }
@@ -61,7 +65,7 @@ private:
     void decode(std::size_t index) {
         try {
             const auto out = std::span(m_out.pixels).subspan(index * m_format.bytes(), m_format.bytes());
-            m_hashes[index] = decodeOne(m_files[index], m_format, out);
+            m_hashes[index] = decodeOne(m_pictures, static_cast<std::int64_t>(index), m_format, out);
         } catch (const ProblemError& error) {
             const std::lock_guard lock(m_mutex);
             m_out.failures.push_back({static_cast<std::int64_t>(index), error.problem()});
@@ -73,7 +77,7 @@ private:
         std::size_t kept = 0;
         ContentHash content;
         auto failure = m_out.failures.begin();
-        for (std::size_t i = 0; i < m_files.size(); ++i) {
+        for (std::size_t i = 0; i < m_count; ++i) {
             if (failure != m_out.failures.end() && failure->index == static_cast<std::int64_t>(i)) {
                 ++failure;
                 continue;
@@ -86,11 +90,12 @@ private:
         m_out.content = content.value();
     }
 
-    std::span<const LabelledFile> m_files;
+    const EncodedPictures& m_pictures;
+    std::size_t m_count;
     DecodedFormat m_format;
     const Reading& m_reading;
     DecodedImages m_out;
-    std::vector<std::uint64_t> m_hashes;  // of each file
+    std::vector<std::uint64_t> m_hashes;  // of each
     std::atomic<std::size_t> m_next{0}, m_done{0};
     std::mutex m_mutex;
     std::exception_ptr m_broken;
@@ -98,12 +103,13 @@ private:
 
 }  // namespace
 
-DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format, Reading& reading,
+DecodedImages decodeAll(const EncodedPictures& pictures, const DecodedFormat& format, Reading& reading,
                         std::int64_t before) {
-    constexpr std::size_t kMostThreads = 8, kFilesWorthAThread = 16;
+    constexpr std::size_t kMostThreads = 8, kWorthAThread = 16;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t helpers = std::min({cores, kMostThreads, files.size() / kFilesWorthAThread + 1}) - 1;
-    Decoding decoding(files, format, reading);
+    const std::size_t helpers =
+        std::min({cores, kMostThreads, static_cast<std::size_t>(pictures.count()) / kWorthAThread + 1}) - 1;
+    Decoding decoding(pictures, format, reading);
     {
         std::vector<std::jthread> threads;
         for (std::size_t i = 0; i < helpers; ++i) threads.emplace_back([&] { decoding.work([](std::int64_t) {}); });

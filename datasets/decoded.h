@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/class_folders.h"
+#include "datasets/picture_source.h"
 #include "datasets/reading.h"
 
 namespace lockstep {
@@ -14,6 +15,7 @@ namespace lockstep {
 // What all images of a folder become: size x size, grey or colour.
 struct DecodedFormat {
     int size = 0, channels = 0;
+    Decode decode = Decode::Fast;
     std::size_t bytes() const {
         return static_cast<std::size_t>(channels) * static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
     }
@@ -30,9 +32,9 @@ struct DecodedImages {
     std::uint64_t content = 0;      // a hash of the good files' bytes, which decoders of other machines do not change
 };
 
-// Reads and decodes all files with a few threads. Not being able to decode a file is a failure of that file alone.
+// Reads and decodes all pictures with a few threads. Not being able to decode one is a failure of that one alone.
 // `reading` is told of those beyond the `before` that were read earlier; cancelled, it throws.
-DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format, Reading& reading,
+DecodedImages decodeAll(const EncodedPictures& pictures, const DecodedFormat& format, Reading& reading,
                         std::int64_t before = 0);
 
 // A hash of all that the decoded bytes depend on: names, sizes and times of the files (both), format, version of this

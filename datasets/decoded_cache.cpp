@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '3'};
+constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '4'};
 
 // Little-endian on every machine that we build for; a cache never leaves its machine.
 struct Header {
@@ -130,6 +130,7 @@ std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const Labe
     ContentHash hash;
     hash.add(std::string_view(root.native()));
     hash.add(static_cast<std::uint64_t>(format.size) << 8 | static_cast<std::uint64_t>(format.channels));
+    hash.add(std::uint64_t{format.decode == Decode::Exact});
     for (const LabelledFile& file : files) {
         hash.add(std::string_view(file.name));
         hash.add(file.bytes);

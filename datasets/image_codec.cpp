@@ -29,8 +29,10 @@ PictureSize sizeOfImage(std::span<const std::uint8_t> bytes, const std::filesyst
     return kindOf(bytes, file) == Kind::Jpeg ? sizeOfJpeg(bytes, file) : sizeOfPng(bytes, file);
 }
 
-Picture decodeImage(std::span<const std::uint8_t> bytes, const std::filesystem::path& file, const DecodeWish& wish) {
-    return kindOf(bytes, file) == Kind::Jpeg ? decodeJpeg(bytes, file, wish) : decodePng(bytes, file);
+void decodeImage(std::span<const std::uint8_t> bytes, const std::filesystem::path& file, const DecodeWish& wish,
+                 DecodedPart& into) {
+    if (kindOf(bytes, file) == Kind::Jpeg) decodeJpeg(bytes, file, wish, into);
+    else decodePng(bytes, file, wish, into);
 }
 
 }  // namespace lockstep

@@ -3,7 +3,7 @@
 
 namespace lockstep {
 
-void decodeSquare(const std::filesystem::path& file, std::optional<std::string_view>, int, int,
+void decodeByRule(const std::filesystem::path& file, std::optional<std::string_view>, const ImageRule&,
                   std::span<std::uint8_t>) {
     throw ProblemError({file.string(), "image.not-in-this-build", {}});
 }

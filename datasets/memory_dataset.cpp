@@ -55,11 +55,20 @@ std::optional<std::uint64_t> MemoryDataset::fingerprint() const {
     return hash.value();
 }
 
+namespace {
+
+std::uint64_t halfOfMemory() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+}  // namespace
+
+bool fitsInMemory(std::uint64_t bytes) { return bytes <= halfOfMemory(); }
+
 void requireMemory(const std::string& field, std::uint64_t bytes) {
-    const auto memory =
-        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    if (bytes <= memory / 2) return;
-    throw ProblemError({field, "dataset.too-large", {std::to_string(bytes >> 20), std::to_string(memory >> 21)}});
+    if (fitsInMemory(bytes)) return;
+    throw ProblemError(
+        {field, "dataset.too-large", {std::to_string(bytes >> 20), std::to_string(halfOfMemory() >> 20)}});
 }
 
 }  // namespace lockstep

@@ -35,8 +35,9 @@ private:
 
 std::size_t imageBytes(const ImageShape& shape);
 
-// Throws ProblemError "dataset.too-large" when `bytes` of decoded images would take more than half of the machine's
-// memory.
+// Whether `bytes` of decoded images take at most half of the machine's memory; otherwise ProblemError
+// "dataset.too-large".
+bool fitsInMemory(std::uint64_t bytes);
 void requireMemory(const std::string& field, std::uint64_t bytes);
 
 }  // namespace lockstep

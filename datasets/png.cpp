@@ -102,20 +102,22 @@ PictureSize sizeOfPng(std::span<const std::uint8_t> bytes, const std::filesystem
     return PngReader(bytes, file).size();
 }
 
-Picture decodePng(std::span<const std::uint8_t> bytes, const std::filesystem::path& file) {
+void decodePng(std::span<const std::uint8_t> bytes, const std::filesystem::path& file, const DecodeWish& wish,
+               DecodedPart& into) {
     PngReader reader(bytes, file);
     const PictureSize size = reader.size();
     requireSaneSize(static_cast<std::uint64_t>(size.width), static_cast<std::uint64_t>(size.height), file);
     if (size.channels != 1 && size.channels != 3) {
         throw ProblemError({file.string(), "image.unsupported-colour", {std::to_string(size.channels) + " channels"}});
     }
-    Picture picture{size.channels, size.height, size.width, {}};
-    const auto row = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.channels);
-    picture.pixels.resize(row * static_cast<std::size_t>(size.height));
+    into.picture.channels = size.channels;
+    into.picture.setSize(size.height, size.width);
     std::vector<png_bytep> rows;
-    for (std::size_t start = 0; start < picture.pixels.size(); start += row) rows.push_back(&picture.pixels[start]);
+    for (int y = 0; y < size.height; ++y) rows.push_back(into.picture.row(y));
     reader.rows(rows);
-    return picture;
+    into.view = into.picture.view();
+    into.box = wish.part ? wish.part(size)
+                         : PictureBox{0, 0, static_cast<double>(size.width), static_cast<double>(size.height)};
 }
 
 }  // namespace lockstep

@@ -17,6 +17,9 @@ public:
     bool isCancelled() const { return m_watch.stop.stop_requested(); }  // any thread
     void goOn() const;                                                  // throws ProblemError "dataset.cancelled"
     bool trains() const { return m_watch.trains; }                      // see OpeningWatch
+    int usualSize() const { return m_watch.usualSize; }                 // likewise
+    bool cuts() const { return m_watch.cuts; }
+    bool glances() const { return m_watch.glances; }
     void describe(const DatasetInfo& info) const;
     void expect(std::int64_t samples) { m_total = samples; }  // in all
     void advance(std::int64_t done);                          // so many of them are read by now; goOn()

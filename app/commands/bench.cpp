@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
 #include "app/model_input.h"
 #include "app/spec_options.h"
+#include "engine/train/loader_benchmark.h"
+#include "engine/train/open_data.h"
 #include "engine/train/trainer.h"
 
 namespace lockstep {
@@ -18,7 +22,8 @@ struct BenchOptions {
     SpecOptions spec;
     InputOptions input;
     std::int64_t steps = 20, warmup = 3;
-    bool inference = false, json = false;
+    bool inference = false, json = false, loader = false;
+    double seconds = 5;
 };
 
 // The data are made up, so the spec's dataset is the one that needs no files.
@@ -82,11 +87,64 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
             {"samples_per_second", result.samplesPerSecond}};
 }
 
+void printLoader(const ResolvedSpec& resolved, const LoaderBench& bench) {
+    const double samples = static_cast<double>(std::max<std::int64_t>(bench.samples, 1)), threads = bench.threads;
+    const auto rate = [&](std::int64_t bytes) {
+        return static_cast<double>(bytes) / bench.seconds / threads / (1 << 20);
+    };
+    fmt::print("{}, batch {}, {}: {} in {}\n", resolved.spec.dataset.id, resolved.spec.batch,
+               plural(bench.threads, "loader thread"), plural(bench.samples, "sample"), durationText(bench.seconds));
+    fmt::print("samples per second  {:.1f}, {:.1f} of each thread\n", bench.samplesPerSecond(),
+               bench.samplesPerSecond() / threads);
+    fmt::print("MiB per second      {:.1f} made by each thread", rate(bench.bytesMade));
+    if (bench.bytesRead > 0) fmt::print(", of {:.1f} read from files", rate(bench.bytesRead));
+    fmt::print("\na sample takes      {:.3g} ms of a thread:", 1e3 * threads * bench.seconds / samples);
+    const std::pair<const char*, double> parts[] = {{"reading", bench.read},
+                                                    {"decoding", bench.decode},
+                                                    {"scaling", bench.scale},
+                                                    {"augmenting", bench.augment},
+                                                    {"copying", bench.rest}};
+    const char* before = " ";
+    for (const auto& [name, seconds] : parts) {
+        if (seconds <= 0) continue;
+        fmt::print("{}{} {:.0f} %", before, name, 100 * seconds / (threads * bench.seconds));
+        before = ", ";
+    }
+    fmt::print("\n");
+}
+
+Json loaderJson(const ResolvedSpec& resolved, const LoaderBench& bench) {
+    return {{"dataset", resolved.spec.dataset.id},
+            {"batch", resolved.spec.batch},
+            {"loader_threads", bench.threads},
+            {"samples", bench.samples},
+            {"seconds", bench.seconds},
+            {"samples_per_second", bench.samplesPerSecond()},
+            {"bytes_read", bench.bytesRead},
+            {"bytes_made", bench.bytesMade},
+            {"read_seconds", bench.read},
+            {"decode_seconds", bench.decode},
+            {"scale_seconds", bench.scale},
+            {"augment_seconds", bench.augment},
+            {"copy_seconds", bench.rest}};
+}
+
+// Loading alone: no model runs beside it.
+int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptions& options) {
+    const auto data = openData(resolved);
+    if (!data.ok()) return context.report(data.problems());
+    const LoaderBench bench = benchmarkLoader(resolved, data.value(), options.seconds);
+    if (options.json) fmt::print("{}\n", lineOf(loaderJson(resolved, bench)));
+    else printLoader(resolved, bench);
+    return kDone;
+}
+
 int bench(Context& context, const BenchOptions& options) {
     const auto spec = specFrom(options.spec, benchDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
+    if (options.loader) return benchLoader(context, resolved.value(), options);
     const auto slow = slowPrecision(resolved.value());
     if (slow && !options.json)
         fmt::print(stderr, "{} {}\n", context.words().what(*slow), context.words().remedy(*slow));
@@ -103,6 +161,7 @@ int bench(Context& context, const BenchOptions& options) {
 void addBench(CLI::App& program, Run& run) {
     const auto options = std::make_shared<BenchOptions>();
     auto* command = program.add_subcommand("bench", "The speed of training's own program on data that lie in memory");
+    addDataOptions(*command, options->spec);
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);
     addSetting(*command, options->spec, "seed");
@@ -115,10 +174,16 @@ void addBench(CLI::App& program, Run& run) {
         ->check(CLI::Range(0, 1000000000))
         ->capture_default_str();
     command->add_flag("--inference", options->inference, "Evaluation's program: forward alone, running statistics");
+    command->add_flag("--loader", options->loader, "Loading alone: batches of --dataset, made as training has them");
+    command->add_option("--seconds", options->seconds, "How long to load")
+        ->type_name("S")
+        ->check(CLI::Range(0.1, 3600.0))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "One JSON object");
     command->footer(
         "\nExamples:\n  lockstep bench --model resnet18-cifar --batch 128 --devices cpu:1 --steps 10\n"
-        "  lockstep bench --model lenet5 --batch 256 --devices cpu:2x1 --steps 200 --json\n\n"
+        "  lockstep bench --model lenet5 --batch 256 --devices cpu:2x1 --steps 200 --json\n"
+        "  lockstep bench --loader --dataset fashion-mnist --model lenet5 --batch 128\n\n"
         "cpu:1 is one device with all cores; cpu:2 shares them between two.");
     command->callback([options, &run] { run = [options](Context& context) { return bench(context, *options); }; });
 }

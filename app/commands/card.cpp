@@ -160,8 +160,10 @@ void writeCard(const Document& card, const CardPlaces& places) {
 void sayWhatWasWritten(const Document& card, const CardPlaces& places) {
     if (!places.html.empty() && places.html != "-") fmt::print(stderr, "{}\n", printable(places.html));
     if (!hasPictures(places)) return;
-    fmt::print(stderr, "{} with {} in {}\n", printable(places.markdown),
-               plural(std::ssize(report::figuresOf(card)), "picture"), printable(picturesOf(places.markdown).string()));
+    const std::ptrdiff_t pictures = std::ssize(report::figuresOf(card));
+    if (pictures == 0) return fmt::print(stderr, "{}\n", printable(places.markdown));
+    fmt::print(stderr, "{} with {} in {}\n", printable(places.markdown), plural(pictures, "picture"),
+               printable(picturesOf(places.markdown).string()));
 }
 
 int card(Context& context, const CardOptions& options) {

@@ -51,18 +51,6 @@ Box chooseErased(const ImageShape& shape, double probability, const CounterRng& 
     return {};
 }
 
-// Marsaglia & Tsang, "A simple method for generating gamma variables", TOMS 2000. A normal number takes the bits of two
-// elements, so each try has four to itself.
-double gammaOf(double shape, const CounterRng& rng, std::uint32_t first) {
-    if (shape < 1) return gammaOf(shape + 1, rng, first + 4) * std::pow(rng.uniform(first) + 0x1p-33, 1 / shape);
-    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-    for (std::uint32_t at = first;; at += 4) {
-        const double x = rng.normal(at / 2), v = std::pow(1 + c * x, 3);
-        const double u = rng.uniform(at + 2) + 0x1p-33;
-        if (v > 0 && std::log(u) < x * x / 2 + d - d * v + d * std::log(v)) return d * v;
-    }
-}
-
 void writeRow(const std::uint8_t* in, int width, const ImageRecipe& recipe, PixelScale scale, float* out) {
     const int first = std::clamp(-recipe.dx, 0, width);            // output columns that come from the image,
     const int last = std::clamp(width - recipe.dx, first, width);  // before mirroring
@@ -130,13 +118,71 @@ const ParamSchema& augmentationSchema() {
          "",
          "Mixes each image with another one, and their labels alike; 0.2 is mild, 1 takes all shares alike, 0 mixes "
          "nothing."},
+        {"cutmix",
+         0.0,
+         0,
+         16,
+         {},
+         "",
+         "Pastes a box of another image on each one, and mixes their labels by area; 1 takes all areas alike, 0 pastes "
+         "nothing. With mixup, a coin chooses."},
+        {"random_resized_crop",
+         0.0,
+         0,
+         1,
+         {},
+         "",
+         "Shows a random part of each picture, of this share of its area or more, scaled to the image's size: 0.08 is "
+         "usual for photographs, 0 shows all."},
+        {"crop_aspect",
+         4.0 / 3,
+         1,
+         4,
+         {},
+         "",
+         "How much wider than high, or higher than wide, that random part may be."},
+        {"jitter_brightness",
+         0.0,
+         0,
+         4,
+         {},
+         "",
+         "Makes each image brighter or darker by up to this share; 0.4 is usual, 0 changes nothing."},
+        {"jitter_contrast",
+         0.0,
+         0,
+         4,
+         {},
+         "",
+         "Raises or lowers the contrast of each image by up to this share; 0.4 is usual, 0 changes nothing."},
+        {"jitter_saturation",
+         0.0,
+         0,
+         4,
+         {},
+         "",
+         "Makes the colours of each image stronger or paler by up to this share; 0.4 is usual, 0 changes nothing."},
+        {"jitter_hue",
+         0.0,
+         0,
+         0.5,
+         {},
+         "",
+         "Turns the hues of each image by up to this share of the colour circle; 0.1 is usual, 0 changes nothing."},
     };
     return schema;
 }
 
 Augmentation augmentationFrom(const ParamValues& values) {
-    return {static_cast<int>(values.integer("crop_padding")), values.flag("flip"),
-            static_cast<int>(values.integer("cutout")), values.number("random_erasing"), values.number("mixup")};
+    Augmentation how{static_cast<int>(values.integer("crop_padding")), values.flag("flip"),
+                     static_cast<int>(values.integer("cutout")), values.number("random_erasing"),
+                     values.number("mixup")};
+    const double least = values.number("random_resized_crop"), widest = values.number("crop_aspect");
+    if (least > 0) how.cut = RandomCut{.least = least, .narrowest = 1 / widest, .widest = widest};
+    how.cutmix = values.number("cutmix");
+    how.jitter = {values.number("jitter_brightness"), values.number("jitter_contrast"),
+                  values.number("jitter_saturation"), values.number("jitter_hue")};
+    return how;
 }
 
 ImageRecipe recipeOf(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
@@ -157,8 +203,21 @@ ImageRecipe recipeOf(const Augmentation& how, const ImageShape& shape, std::uint
         const int left = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7)) - how.cutout / 2;
         recipe.hole = within(shape, {top, left, top + how.cutout, left + how.cutout});
     }
+    recipe.jitter = jitterOf(how.jitter, shape.channels, seed, epoch, sampleId);
     if (how.erasing > 0) recipe.erased = chooseErased(shape, how.erasing, rngOf("erase", seed, epoch, sampleId));
     return recipe;
+}
+
+std::span<const std::uint8_t> jitterColours(const Augmentation& how, const DatasetInfo& info,
+                                            std::span<const std::uint8_t> image, std::uint64_t seed, std::int64_t epoch,
+                                            std::int64_t sampleId, std::span<std::uint8_t> scratch) {
+    if (!how.jitter.isOn()) return image;
+    assert(scratch.size() == image.size());
+    const int channels = info.image().channels;
+    ColourJitter jitter = jitterOf(how.jitter, channels, seed, epoch, sampleId);
+    if (scratch.data() != image.data()) std::ranges::copy(image, scratch.begin());
+    jitterImage(jitter, channels, scratch);
+    return scratch;
 }
 
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
@@ -169,7 +228,7 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
     assert(image.size() == channels * plane && out.size() == image.size());
     assert(info.mean.size() == channels && info.deviation.size() == channels);
 
-    if (how == Augmentation{.mixup = how.mixup}) {
+    if (how == Augmentation{.mixup = how.mixup, .cut = how.cut, .cutmix = how.cutmix, .jitter = how.jitter}) {
         for (std::size_t c = 0; c < channels; ++c) {
             normaliseRow(&image[c * plane], plane, scaleOf(info, c), &out[c * plane]);
         }
@@ -181,14 +240,6 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
         writePlane(&image[c * plane], shape, recipe, scaleOf(info, c), target);
         for (const Box& box : {recipe.hole, recipe.erased}) blank(box, shape, target);
     }
-}
-
-Mixture mixtureOf(double alpha, std::int64_t count, std::uint64_t seed, std::int64_t epoch, std::int64_t sampleId) {
-    const auto drawn = [&](const char* stream) { return rngOf(stream, seed, epoch, sampleId); };
-    const auto partner = static_cast<std::int64_t>(drawn("mixup partner").below(static_cast<std::uint64_t>(count), 0));
-    const double a = gammaOf(alpha, drawn("mixup"), 0), b = gammaOf(alpha, drawn("mixup other"), 0);
-    const double larger = std::max(a, b);
-    return {partner, larger > 0 ? static_cast<float>(larger / (a + b)) : 1.0f};
 }
 
 }  // namespace lockstep

@@ -14,6 +14,7 @@
 #include "engine/core/param_schema.h"
 #include "engine/core/result.h"
 #include "engine/data/batch_layout.h"
+#include "engine/data/image_cut.h"
 
 namespace lockstep {
 
@@ -37,7 +38,12 @@ struct DatasetInfo {
     std::vector<Field> fields;           // of every sample; a model finds its inputs by their names
     std::vector<std::string> classes;    // names in label order; of a language's fields: of its tokens
     std::vector<float> mean, deviation;  // per channel of the image, of pixels scaled to 0…1; for normalising
-    bool inMemory = false;               // all samples lie decoded in memory: resident() gives every field
+    // Of pictures that become images: the share of the shorter side that is seen, in the middle, where nothing is
+    // chosen at random; and how they are scaled.
+    double seenShare = 1;
+    Interpolation interpolation = Interpolation::Bilinear;
+    bool isCut = false;     // images are cut from pictures of other sizes when they are read
+    bool inMemory = false;  // all samples lie decoded in memory: resident() gives every field
 
     ImageShape image() const;  // of the field "image"; all 0 where there is none
 };
@@ -52,12 +58,18 @@ public:
     // type. Where resident() gives a field, an empty into[f] leaves it out. Throws EngineError(Io) naming the file when
     // the sample cannot be read.
     virtual void read(std::int64_t index, std::span<const std::span<std::byte>> into) const = 0;
+    // The same, of an image that is cut as whoever reads it wants: see DatasetInfo::isCut.
+    virtual void readCut(std::int64_t index, std::span<const std::span<std::byte>> into, const ChooseCut& cut) const {
+        (void)cut;
+        read(index, into);
+    }
     // Field `field` of sample `index` if it lies in memory decoded already, else nothing: spares a copy.
     virtual const std::byte* resident(std::int64_t index, std::size_t field) const {
         (void)index, (void)field;
         return nullptr;
     }
-    // Where sample `index` lies, for people: its path, where each is a file of its own; else nothing.
+    // Where sample `index` lies, for people: its path, where each is a file of its own, or one within an archive; else
+    // nothing.
     virtual std::string fileOf(std::int64_t index) const {
         (void)index;
         return {};
@@ -93,6 +105,12 @@ struct OpeningWatch {
     std::function<void(const DatasetInfo& info)> described = {};
     // Data to train on have samples in both splits and of two classes; data that a model is asked about, somewhere.
     bool trains = true;
+    // Of a model of images: the side that it is for, 0 where nobody says; and whether random parts of pictures are
+    // wanted.
+    int usualSize = 0;
+    bool cuts = false;
+    // Few samples will be looked at: of large data none is decoded that nobody asks for.
+    bool glances = false;
 };
 
 struct SkippedFile {

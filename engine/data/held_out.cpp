@@ -32,6 +32,9 @@ public:
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
         m_whole->read(placeOf(index), into);
     }
+    void readCut(std::int64_t index, std::span<const std::span<std::byte>> into, const ChooseCut& cut) const override {
+        m_whole->readCut(placeOf(index), into, cut);
+    }
     const std::byte* resident(std::int64_t index, std::size_t field) const override {
         return m_whole->resident(placeOf(index), field);
     }

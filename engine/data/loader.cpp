@@ -12,6 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/tensor.h"
+#include "engine/data/resample.h"
 #include "engine/data/sample.h"
 
 namespace lockstep {
@@ -38,7 +39,8 @@ struct Loader::Slot {
 struct Loader::Scratch {
     std::vector<std::int64_t> ids;
     std::vector<std::span<std::byte>> room;  // where the dataset's fields of one sample go
-    std::vector<std::uint8_t> pixels;        // an image on its way to be augmented
+    std::vector<std::uint8_t> pixels;        // an image on its way to be augmented, in whatever colours
+    std::vector<std::uint8_t> whole;         // one that is cut here
     std::optional<Sample> partner;           // what a sample is mixed with, and its image augmented
     std::vector<float> partnerImage;
 };
@@ -103,7 +105,7 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
       m_options(options) {
     const bool mixes = m_layout.find("lambda") >= 0;
     const bool isOurs = m_layout.fields() == batchLayout(m_data->info(), 0, mixes, m_images).fields();
-    if (!isOurs || (m_options.augmentation.mixup > 0 && !mixes)) {
+    if (!isOurs || (m_options.augmentation.mixes() && !mixes)) {
         throw EngineError(EngineError::Kind::Internal, "loader",
                           "the batch layout is not the dataset's: " + text(m_layout.fields()));
     }
@@ -127,7 +129,7 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
             scratch.room.resize(m_data->info().fields.size());
             if (m_image >= 0)
                 scratch.pixels.resize(m_data->info().fields[static_cast<std::size_t>(m_image)].type.bytes());
-            if (m_options.augmentation.mixup > 0) {
+            if (m_options.augmentation.mixes()) {
                 scratch.partner.emplace(*m_data);
                 scratch.partnerImage.resize(scratch.pixels.size());
             }
@@ -221,6 +223,7 @@ void Loader::finish(Slot& slot) {
 
 void Loader::readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanName) {
     prepareReaderThread();
+    currentLoadTimes = m_options.times;
     for (std::int64_t batch; (batch = claim()) >= 0;) {
         Slot& slot = slotOf(batch);
         const Position at = positionOf(batch);
@@ -248,61 +251,115 @@ void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, 
     const std::int64_t id = scratch.ids[place];
     for (std::size_t f = 0; f < scratch.room.size(); ++f) scratch.room[f] = m_layout.place(base, f, place);
     std::memcpy(m_layout.place(base, scratch.room.size(), place).data(), &id, sizeof id);
-    if (m_image < 0) return m_data->read(id, scratch.room);
+    if (m_image < 0) return readSample(id, epoch, scratch.room, scratch);
 
     if (m_images != ImagesAs::Made) return fillPixels(base, place, epoch, scratch);
     const auto image = static_cast<std::size_t>(m_image);
     const std::span out(reinterpret_cast<float*>(scratch.room[image].data()), scratch.pixels.size());
-    const auto* const resident = reinterpret_cast<const std::uint8_t*>(m_data->resident(id, image));
+    const auto* const resident =
+        m_options.augmentation.cut ? nullptr : reinterpret_cast<const std::uint8_t*>(m_data->resident(id, image));
     scratch.room[image] = resident ? std::span<std::byte>() : std::as_writable_bytes(std::span(scratch.pixels));
-    m_data->read(id, scratch.room);
-    augment(m_options.augmentation, m_data->info(),
-            {resident ? resident : scratch.pixels.data(), scratch.pixels.size()}, m_options.seed, epoch, id, out);
+    readSample(id, epoch, scratch.room, scratch);
+    writeImage({resident ? resident : scratch.pixels.data(), scratch.pixels.size()}, epoch, id, out, scratch);
     if (scratch.partner) mixSample(base, place, epoch, scratch);
+}
+
+void Loader::writeImage(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id, std::span<float> out,
+                        Scratch& scratch) const {
+    const LoadTimer timer(LoadPart::Augment);
+    const Augmentation& how = m_options.augmentation;
+    image = jitterColours(how, m_data->info(), image, m_options.seed, epoch, id, scratch.pixels);
+    augment(how, m_data->info(), image, m_options.seed, epoch, id, out);
+}
+
+// One that cannot be read keeps its place, so that batches stay what they are, and has no part in the sums.
+void Loader::readSample(std::int64_t id, std::int64_t epoch, std::span<const std::span<std::byte>> room,
+                        Scratch& scratch) const {
+    try {
+        readImage(id, epoch, room, scratch);
+    } catch (const UnreadableSample& error) {
+        if (!m_options.bad) throw;
+        m_options.bad->add({m_options.isTraining, id, error.problem()});
+        constexpr std::int32_t kNone = -1;
+        for (const auto& field : room) std::ranges::fill(field, std::byte{0});
+        const auto label = static_cast<std::size_t>(m_layout.find("label"));
+        std::memcpy(room[label].data(), &kNone, sizeof kNone);
+    }
+}
+
+// Images that all have one size lie in their dataset as they are, and are cut here.
+void Loader::readImage(std::int64_t id, std::int64_t epoch, std::span<const std::span<std::byte>> room,
+                       Scratch& scratch) const {
+    const auto& cut = m_options.augmentation.cut;
+    if (!cut || m_image < 0) return m_data->read(id, room);
+    const auto choose = [&](int height, int width) {
+        return randomCut(*cut, height, width, m_options.seed, epoch, id);
+    };
+    if (m_data->info().isCut) return m_data->readCut(id, room, choose);
+    const ImageShape shape = m_data->info().image();
+    scratch.whole.resize(scratch.pixels.size());
+    std::vector<std::span<std::byte>> whole(room.begin(), room.end());
+    whole[static_cast<std::size_t>(m_image)] = std::as_writable_bytes(std::span(scratch.whole));
+    m_data->read(id, whole);
+    const auto out = room[static_cast<std::size_t>(m_image)];
+    resamplePlanes(scratch.whole, shape.height, shape.width, choose(shape.height, shape.width).box,
+                   {reinterpret_cast<std::uint8_t*>(out.data()), out.size()});
 }
 
 void Loader::fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
     const std::int64_t id = scratch.ids[place];
     const auto image = static_cast<std::size_t>(m_image);
-    if (m_images == ImagesAs::Pixels) {
-        const std::size_t pixels = m_layout.fields().size() - 1;
-        scratch.room[image] = m_layout.place(base, pixels, place).first(scratch.pixels.size());
-    } else {
-        const bool isThere = m_data->resident(id, image) != nullptr;
-        scratch.room[image] = isThere ? std::span<std::byte>() : std::as_writable_bytes(std::span(scratch.pixels));
-    }
-    m_data->read(id, scratch.room);
-    writeRecipe(base, place, 0, epoch, id);
+    const std::byte* const kept = m_images == ImagesAs::Recipes ? m_data->resident(id, image) : nullptr;
+    const std::span<std::byte> room =
+        m_images == ImagesAs::Pixels
+            ? m_layout.place(base, m_layout.fields().size() - 1, place).first(scratch.pixels.size())
+            : std::as_writable_bytes(std::span(scratch.pixels));
+    scratch.room[image] = kept ? std::span<std::byte>() : room;
+    readSample(id, epoch, scratch.room, scratch);
+    const auto* pixels = reinterpret_cast<const std::uint8_t*>(kept ? kept : room.data());
+    recipesOf(base, place)[0] = recipeFor({pixels, room.size()}, epoch, id, scratch);
     if (scratch.partner) mixSample(base, place, epoch, scratch);
 }
 
-void Loader::writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch,
-                         std::int64_t id) const {
-    ImageRecipe recipe = recipeOf(m_options.augmentation, m_data->info().image(), m_options.seed, epoch, id);
+// What is to be known of the whole image is in it: the device makes each pixel by itself.
+ImageRecipe Loader::recipeFor(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id,
+                              Scratch& scratch) const {
+    const ImageShape shape = m_data->info().image();
+    ImageRecipe recipe = recipeOf(m_options.augmentation, shape, m_options.seed, epoch, id);
     recipe.source = static_cast<std::int32_t>(m_options.firstKept + id);
-    std::byte* const recipes = m_layout.place(base, static_cast<std::size_t>(m_image), place).data();
-    std::memcpy(recipes + number * sizeof recipe, &recipe, sizeof recipe);
+    settle(recipe.jitter, shape.channels, image, scratch.pixels);
+    return recipe;
+}
+
+std::span<ImageRecipe> Loader::recipesOf(std::byte* base, std::size_t place) const {
+    const std::span<std::byte> bytes = m_layout.place(base, static_cast<std::size_t>(m_image), place);
+    return {reinterpret_cast<ImageRecipe*>(bytes.data()), bytes.size() / sizeof(ImageRecipe)};
 }
 
 // Fields that only mixtures have come behind the ids.
 void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
+    const DatasetInfo& info = m_data->info();
     const Mixture mixture =
-        mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch, scratch.ids[place]);
-    const Sample& partner = scratch.partner->read(mixture.partner);
+        mixtureOf(m_options.augmentation, info.image(), info.count, m_options.seed, epoch, scratch.ids[place]);
+    const Sample& partner =
+        scratch.partner->readBy([&](auto room) { readSample(mixture.partner, epoch, room, scratch); });
     const std::int32_t label = partner.label();
     std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
     std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &mixture.lambda, sizeof mixture.lambda);
-    if (m_images != ImagesAs::Made) writeRecipe(base, place, 1, epoch, mixture.partner);
-    if (m_images == ImagesAs::Pixels)
-        std::ranges::copy(
-            std::as_bytes(partner.image()),
-            m_layout.place(base, m_layout.fields().size() - 1, place).last(scratch.pixels.size()).begin());
-    if (m_images != ImagesAs::Made) return;
-    augment(m_options.augmentation, m_data->info(), partner.image(), m_options.seed, epoch, mixture.partner,
-            scratch.partnerImage);
+    if (m_images != ImagesAs::Made) return mixPixels(base, place, epoch, mixture, partner.image(), scratch);
+    writeImage(partner.image(), epoch, mixture.partner, scratch.partnerImage, scratch);
     auto* image = reinterpret_cast<float*>(m_layout.place(base, static_cast<std::size_t>(m_image), place).data());
-    for (std::size_t i = 0; i < scratch.partnerImage.size(); ++i)
-        image[i] = mixture.lambda * image[i] + (1 - mixture.lambda) * scratch.partnerImage[i];
+    mix(mixture, info.image(), scratch.partnerImage, {image, scratch.partnerImage.size()});
+}
+
+// As the device will find it: the partner's recipe, and its pixels unless the device has them.
+void Loader::mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, const Mixture& mixture,
+                       std::span<const std::uint8_t> partner, Scratch& scratch) const {
+    recipesOf(base, place)[1] = recipeFor(partner, epoch, mixture.partner, scratch);
+    recipesOf(base, place)[mixture.isOwn ? 0 : 1].pasted = mixture.box;
+    if (m_images != ImagesAs::Pixels) return;
+    const auto pixels = m_layout.place(base, m_layout.fields().size() - 1, place).last(partner.size());
+    std::ranges::copy(std::as_bytes(partner), pixels.begin());
 }
 
 }  // namespace lockstep

@@ -9,8 +9,11 @@
 
 #include "engine/core/trace.h"
 #include "engine/data/augment.h"
+#include "engine/data/bad_samples.h"
 #include "engine/data/batch_layout.h"
 #include "engine/data/dataset.h"
+#include "engine/data/load_times.h"
+#include "engine/data/mixture.h"
 #include "engine/data/sampler.h"
 
 namespace lockstep {
@@ -20,9 +23,9 @@ namespace lockstep {
 enum class ImagesAs { Made, Pixels, Recipes };
 
 // How a loader lays out batches of the dataset: its fields in their order, then ids i64 [1]; for mixtures then label2
-// i32 [1], the partner's, and lambda f32 [1] (augment.h), which a loader that does not mix leaves alone. The field
-// "image" is f32, or in its place "recipe" i32 [12m], m being 2 for mixtures, with "pixels" u8 [mC,H,W] behind all
-// other fields.
+// i32 [1], the partner's, and lambda f32 [1] (mixture.h), which a loader that does not mix leaves alone. The field
+// "image" is f32, or in its place "recipe" i32 [m kRecipeNumbers], m being 2 for mixtures, with "pixels" u8 [mC,H,W]
+// behind all other fields.
 BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes = false,
                         ImagesAs images = ImagesAs::Made);
 
@@ -36,7 +39,12 @@ struct LoaderOptions {
     std::int64_t firstKept = 0;                  // number of the split's first image among those that the device keeps
     std::int64_t firstEpoch = 0, firstStep = 0;  // where to begin (resume)
     std::int64_t epochs = 1;                     // ends after firstEpoch + epochs - 1
-    TraceBoard* trace = nullptr;                 // a "load" lane per reader thread of this rank
+    // Told of samples that cannot be read, which then are blank, with the label -1. Null: reading them ends the loader.
+    // Outlives the loader.
+    BadSamples* bad = nullptr;
+    bool isTraining = true;       // for those
+    LoadTimes* times = nullptr;   // outlives the loader; null: nobody measures
+    TraceBoard* trace = nullptr;  // a "load" lane per reader thread of this rank
     // Memory of a slot, zeroed; null: the loader's own. Outlives the loader or is shared with it.
     std::function<std::shared_ptr<std::byte>(std::size_t bytes)> slotMemory{};
 };
@@ -94,8 +102,18 @@ private:
     void fill(Slot& slot, Position at, Scratch& scratch) const;
     void fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void readSample(std::int64_t id, std::int64_t epoch, std::span<const std::span<std::byte>> room,
+                    Scratch& scratch) const;
+    void readImage(std::int64_t id, std::int64_t epoch, std::span<const std::span<std::byte>> room,
+                   Scratch& scratch) const;
     void mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
-    void writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch, std::int64_t id) const;
+    void writeImage(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id, std::span<float> out,
+                    Scratch& scratch) const;
+    ImageRecipe recipeFor(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id,
+                          Scratch& scratch) const;
+    void mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, const Mixture& mixture,
+                   std::span<const std::uint8_t> partner, Scratch& scratch) const;
+    std::span<ImageRecipe> recipesOf(std::byte* base, std::size_t place) const;
     void finish(Slot& slot);
     BatchLease take(Slot& slot);  // ready, and the next; under the mutex
 

@@ -1,7 +1,11 @@
 #include "engine/data/normalisation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "engine/data/sample.h"
@@ -9,8 +13,6 @@
 namespace lockstep {
 
 namespace {
-
-constexpr std::int64_t kMostImages = 5000;
 
 struct Sums {
     std::uint64_t sum = 0, squares = 0;
@@ -40,6 +42,14 @@ public:
         ++m_images;
     }
 
+    void add(const ChannelSums& others) {
+        for (std::size_t c = 0; c < m_totals.size(); ++c) {
+            m_totals[c].sum += others.m_totals[c].sum;
+            m_totals[c].squares += others.m_totals[c].squares;
+        }
+        m_images += others.m_images;
+    }
+
     void writeTo(DatasetInfo& info) const {
         info.mean.clear();
         info.deviation.clear();
@@ -57,24 +67,62 @@ private:
     std::vector<Sums> m_totals;
 };
 
+// Images that threads share by taking the next one.
+class SharedSums {
+public:
+    explicit SharedSums(const Dataset& images)
+        : m_images(images), m_count(images.info().count), m_taken(std::min(m_count, kMostNormalising)) {}
+
+    std::int64_t taken() const { return m_taken; }
+    void stop() { m_next = m_taken; }
+    ChannelSums add(const std::function<void(std::int64_t done)>& advance) {
+        ChannelSums sums(m_images.info().image());
+        Sample sample(m_images);
+        for (std::int64_t i; (i = m_next++) < m_taken;) {
+            try {
+                sums.add(sample.read(i * m_count / m_taken).image());
+            } catch (const std::runtime_error&) {  // whoever trains on it will hear why
+            }
+            if (advance) advance(i + 1);
+        }
+        return sums;
+    }
+
+private:
+    const Dataset& m_images;
+    std::int64_t m_count, m_taken;
+    std::atomic<std::int64_t> m_next{0};
+};
+
 }  // namespace
 
 void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels) {
     const ImageShape shape = info.image();
     const auto bytes = static_cast<std::size_t>(shape.channels) * static_cast<std::size_t>(shape.height) *
                        static_cast<std::size_t>(shape.width);
-    const std::size_t count = pixels.size() / bytes, taken = std::min(count, static_cast<std::size_t>(kMostImages));
+    const std::size_t count = pixels.size() / bytes,
+                      taken = std::min(count, static_cast<std::size_t>(kMostNormalising));
     ChannelSums sums(shape);
     for (std::size_t i = 0; i < taken; ++i) sums.add(pixels.subspan(i * count / taken * bytes, bytes));
     sums.writeTo(info);
 }
 
-void measureNormalisation(DatasetInfo& info, const Dataset& images) {
-    const std::int64_t count = images.info().count, taken = std::min(count, kMostImages);
-    ChannelSums sums(info.image());
-    Sample sample(images);
-    for (std::int64_t i = 0; i < taken; ++i) sums.add(sample.read(i * count / taken).image());
-    sums.writeTo(info);
+void measureNormalisation(DatasetInfo& info, const Dataset& images,
+                          const std::function<void(std::int64_t done)>& advance) {
+    constexpr std::int64_t kMostThreads = 8, kWorthAThread = 64;
+    SharedSums work(images);
+    const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+    std::vector<std::future<ChannelSums>> helpers;
+    for (std::int64_t i = 1; i < std::min({cores, kMostThreads, work.taken() / kWorthAThread + 1}); ++i)
+        helpers.push_back(std::async(std::launch::async, [&work] { return work.add({}); }));
+    try {
+        ChannelSums sums = work.add(advance);
+        for (auto& each : helpers) sums.add(each.get());
+        sums.writeTo(info);
+    } catch (...) {
+        work.stop();  // and the others end, too
+        throw;
+    }
 }
 
 }  // namespace lockstep

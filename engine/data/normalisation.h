@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "engine/data/dataset.h"
@@ -9,6 +10,9 @@ namespace lockstep {
 // Sets mean and deviation of each channel, of pixels scaled to 0…1, from up to 5,000 images spread evenly. A channel
 // that never changes gets deviation 1.
 void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels);  // images one behind the other
-void measureNormalisation(DatasetInfo& info, const Dataset& images);                 // throws what Dataset::read throws
+// Images that cannot be read are passed over. `advance` hears how many images have been read; empty: nobody does.
+void measureNormalisation(DatasetInfo& info, const Dataset& images,
+                          const std::function<void(std::int64_t done)>& advance = {});
+constexpr std::int64_t kMostNormalising = 5000;
 
 }  // namespace lockstep

@@ -19,6 +19,12 @@ public:
     Sample(Sample&&) = default;
 
     const Sample& read(std::int64_t index);  // throws what Dataset::read throws
+    // The same by another way: `read` writes the fields.
+    template <class Read>
+    const Sample& readBy(Read&& read) {
+        read(std::span<const std::span<std::byte>>(m_room));
+        return *this;
+    }
 
     template <class T>
     std::span<const T> field(std::string_view name) const {

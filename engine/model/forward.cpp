@@ -106,7 +106,7 @@ Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput
     const ValueId logits = model.build(b, sample, ids, input, params);
     checkLogits(model, input, b.typeOf(logits));
     checkFrozen(model, input, b.graph());
-    const bool masked = model.task == ModelTask::NextTokens;
+    const bool masked = model.task == ModelTask::NextTokens || (input.mayMiss && !(training && input.mixes));
     const LossValues loss = lossOf(b, logits, label, input, training, masked);
     b.graph().addOutput("loss_sum", loss.sum);
     b.graph().addOutput("weight", loss.weight);

@@ -27,6 +27,7 @@ struct ModelInput {
     std::int64_t batch = 1;
     int channels = 1, height = 0, width = 0, classes = 0;
     double labelSmoothing = 0;      // of the loss
+    bool mayMiss = false;           // labels of -1 are of samples that could not be read, and count for nothing
     bool synchronisesNorm = false;  // batch norm is over the batch of all ranks: synchronised_norm.h
     int tokens = 0;                 // T, of models that read tokens
     bool mixes = false;             // samples in training are mixtures of two: augment.h

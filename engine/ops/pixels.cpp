@@ -26,7 +26,8 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const Attrs& attrs
     const TensorType& recipes = in[0];
     if (recipes.dtype != DType::I32 || recipes.shape.rank() != 2 || recipes.shape[1] % kRecipeNumbers != 0 ||
         recipes.shape[1] == 0)
-        refuse("graph.type-mismatch", {std::string(kName), "recipes", "i32[Nx12m]", recipes.text()});
+        refuse("graph.type-mismatch",
+               {std::string(kName), "recipes", "i32[Nx" + std::to_string(kRecipeNumbers) + "m]", recipes.text()});
     const std::int64_t samples = recipes.shape[0], each = recipes.shape[1] / kRecipeNumbers;
     const auto channels = static_cast<std::int64_t>(own.mean.size());
     expectAttribute(channels > 0 && own.mean.size() == own.deviation.size(), kName, "mean",

@@ -292,12 +292,18 @@ std::optional<Standing> lastEvaluation(const CardFacts& facts) {
 
 std::optional<ClassCounts> classCounts(const CardFacts& facts) {
     const auto best = bestEvaluation(facts);
+    const auto hasItsWeights = [&](const CardCheckpoint& each) { return each.step == best->step; };
+    const bool isKept = best && std::ranges::any_of(facts.checkpoints, hasItsWeights);
     const auto at = [&](Split split) -> std::optional<ClassCounts> {
         for (const EvalCounts& each : facts.counts) {
             if (best && each.step == best->step && each.classes > 0 && each.split == split)
-                return ClassCounts{&each, "the " + std::string(text(split)) + " data of " +
-                                              dataText(facts.spec.dataset.id, ownData(facts)) +
-                                              ", at the best evaluation (" + standingText(*best) + ')'};
+                return ClassCounts{
+                    &each,
+                    "the " + std::string(text(split)) + " data of " + dataText(facts.spec.dataset.id, ownData(facts)) +
+                        ", at the best evaluation (" + standingText(*best) + ')' +
+                        (isKept || facts.checkpoints.empty()
+                             ? ""
+                             : ", whose weights are not kept: the model is that of " + facts.checkpoints.front().file)};
         }
         return std::nullopt;
     };

@@ -7,6 +7,10 @@
 #include <span>
 #include <string_view>
 
+#include "engine/data/bad_samples.h"
+#include "engine/data/mixture.h"
+#include "engine/data/resample.h"
+
 namespace lockstep {
 
 namespace {
@@ -36,21 +40,40 @@ std::uint8_t meanOf(const std::uint8_t* plane, const ImageShape& shape, int top,
     return static_cast<std::uint8_t>(sum / std::max(count, 1));
 }
 
+// As training cuts it.
+Pixels cut(const Glimpse& glimpse, const Glimpse::Sample& sample, const RandomCut& how, std::uint64_t seed) {
+    const auto choose = [&](int height, int width) { return randomCut(how, height, width, seed, 0, sample.index); };
+    const ImageShape shape = glimpse.train.image();
+    Pixels out(sample.pixels.size());
+    if (!glimpse.pictures) {
+        resamplePlanes(sample.pixels, shape.height, shape.width, choose(shape.height, shape.width).box, out);
+        return out;
+    }
+    std::int32_t label = 0;
+    const std::span<std::byte> fields[] = {std::as_writable_bytes(std::span(out)),
+                                           std::as_writable_bytes(std::span(&label, 1))};
+    glimpse.pictures->readCut(sample.index, fields, choose);
+    return out;
+}
+
 std::vector<float> augmented(const Glimpse& glimpse, std::size_t which, const Augmentation& how, std::uint64_t seed) {
     const Glimpse::Sample& sample = glimpse.samples[which];
     std::vector<float> values(sample.pixels.size());
-    augment(how, glimpse.train, sample.pixels, seed, 0, sample.index, values);
+    const Pixels seen = how.cut ? cut(glimpse, sample, *how.cut, seed) : sample.pixels;
+    Pixels room(seen.size());
+    const auto pixels = jitterColours(how, glimpse.train, seen, seed, 0, sample.index, room);
+    augment(how, glimpse.train, pixels, seed, 0, sample.index, values);
     return values;
 }
 
-// Mixup takes another of the few images that are here, where training takes any.
+// Mixing takes another of the few images that are here, where training takes any.
 std::vector<float> inputOf(const Glimpse& glimpse, std::size_t which, const Augmentation& how, std::uint64_t seed) {
     std::vector<float> values = augmented(glimpse, which, how, seed);
-    if (how.mixup == 0) return values;
+    if (!how.mixes()) return values;
     const auto count = static_cast<std::int64_t>(glimpse.samples.size());
-    const auto [partner, lambda] = mixtureOf(how.mixup, count, seed, 0, glimpse.samples[which].index);
-    const std::vector<float> other = augmented(glimpse, static_cast<std::size_t>(partner), how, seed);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = lambda * values[i] + (1 - lambda) * other[i];
+    const ImageShape shape = glimpse.train.image();
+    const Mixture mixture = mixtureOf(how, shape, count, seed, 0, glimpse.samples[which].index);
+    mix(mixture, shape, augmented(glimpse, static_cast<std::size_t>(mixture.partner), how, seed), values);
     return values;
 }
 
@@ -107,12 +130,22 @@ std::vector<Glimpse::Sample> pick(const Dataset& data, int count) {
     std::vector<int> taken(info.classes.size());
     std::vector<Glimpse::Sample> samples;
     const std::int64_t step = spreadingStep(info.count), looks = std::min(info.count, kMostRead);
+    constexpr std::size_t kLabel = 1;
+    const auto isWanted = [&](std::int32_t label) {
+        return taken[static_cast<std::size_t>(label)] <= static_cast<int>(samples.size()) / std::max(classes, 1);
+    };
     for (std::int64_t i = 0; i < looks && static_cast<int>(samples.size()) < count; ++i) {
-        auto sample = reader.read(i * step % info.count);
-        auto& ofClass = taken[static_cast<std::size_t>(sample.label)];
-        if (ofClass > static_cast<int>(samples.size()) / std::max(classes, 1)) continue;
-        ++ofClass;
-        samples.push_back(std::move(sample));
+        const std::int64_t index = i * step % info.count;
+        const auto* known = reinterpret_cast<const std::int32_t*>(data.resident(index, kLabel));
+        if (known && !isWanted(*known)) continue;  // nothing is decoded in vain
+        try {
+            auto sample = reader.read(index);
+            if (!isWanted(sample.label)) continue;
+            ++taken[static_cast<std::size_t>(sample.label)];
+            samples.push_back(std::move(sample));
+        } catch (const UnreadableSample&) {
+            continue;
+        }
     }
     return samples;
 }
@@ -133,13 +166,14 @@ ShownImage shownImage(std::span<const std::uint8_t> pixels, const ImageShape& sh
 }
 
 Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
-                          int most) {
-    const auto data = entry.open(path, params, {});
+                          const OpeningWatch& watch, int most) {
+    const auto data = entry.open(path, params, watch);
     if (!data.ok()) return data.problems();
-    auto report = entry.inspect(path, params, {});
+    auto report = entry.inspect(path, params, watch);
     if (!report.ok()) return report.problems();
-    return Glimpse{data.value().train->info(), data.value().choosing()->info(), std::move(report).value(),
-                   pick(*data.value().train, most)};
+    const auto& train = data.value().train;
+    return Glimpse{train->info(), data.value().choosing()->info(), std::move(report).value(), pick(*train, most),
+                   train->info().isCut ? train : nullptr};
 }
 
 SamplesAnswer shownSamples(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed,

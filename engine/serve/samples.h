@@ -18,16 +18,18 @@ struct Glimpse {
     DatasetInfo train, choosing;  // the latter is evaluated after each epoch, if nothing is held out
     DatasetReport report;
     std::vector<Sample> samples;
+    std::shared_ptr<const Dataset> pictures = {};  // that images are cut from; null: they are what they are
 };
 
 // Of planar bytes, as large as a window shows it.
 ShownImage shownImage(std::span<const std::uint8_t> pixels, const ImageShape& shape);
 
-// Opens and inspects the dataset, keeps up to `most` images. Problems: those of the entry.
+// Opens and inspects the dataset for a model and its augmentation, as `watch` says, and keeps up to `most` images.
+// Problems: those of the entry.
 Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
-                          int most);
+                          const OpeningWatch& watch, int most);
 
-// `count` of them at most, ordered by class. Mixup's partners are among them, where training takes any image.
+// `count` of them at most, ordered by class. Partners to mix with are among them, where training takes any image.
 SamplesAnswer shownSamples(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed,
                            const ServeWords& words);
 

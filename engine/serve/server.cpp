@@ -120,10 +120,15 @@ const Glimpse& Server::glimpse(const TrialSpec& spec) {
     if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
     const auto params = valueOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
     const auto path = valueOf(dataPathOf(*entry, spec.dataPath));
-    const Seen seen{spec.dataset, path};
+    OpeningWatch watch{.glances = true};
+    const ModelEntry* const model = m_host.environment().model(spec.model.id);
+    if (model && model->task == ModelTask::ImageClasses) watch.usualSize = model->usual.height;
+    const auto how = ParamValues::from(augmentationSchema(), spec.augmentation, "augmentation");
+    watch.cuts = how.ok() && augmentationFrom(how.value()).cut.has_value();
+    const Seen seen{spec.dataset, path, watch.usualSize, watch.cuts};
     if (!m_glimpse || m_seen != seen) {
         m_glimpse.reset();
-        m_glimpse = valueOf(glimpseAt(*entry, path, params, kMostSamples));
+        m_glimpse = valueOf(glimpseAt(*entry, path, params, watch, kMostSamples));
         m_seen = seen;
     }
     return *m_glimpse;

@@ -49,6 +49,8 @@ private:
     struct Seen {
         Choice dataset;
         std::filesystem::path path;
+        int usualSize = 0;
+        bool cuts = false;
         bool operator==(const Seen&) const = default;
     };
     ServeHost m_host;

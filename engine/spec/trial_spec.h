@@ -60,6 +60,8 @@ struct TrialSpec {
     std::string keepCheckpoints = "best:1";     // or "last", "best:3": see kept_checkpoints.h
     std::string onLostDevice = "continue";      // or "stop"
     std::string onNonFinite = "stop";           // or "skip"
+    std::string onBadSample = "skip";           // or "stop"
+    double maxBadShare = 0.01;                  // of all samples; above it a run stops all the same
     double timeout = 300;                       // seconds that ranks wait for one that does not come, or for data
     double linkBandwidth = 0, linkLatency = 0;  // MB/s and µs of a simulated link per device; both 0: none
     bool reproducible() const { return mode == "reproducible"; }

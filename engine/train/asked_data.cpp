@@ -80,11 +80,12 @@ public:
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
         const auto& [part, at] = placeOf(index);
         part.read(at, into);
-        if (!mapsLabels() || into[m_label].empty()) return;
-        std::int32_t label = 0;
-        std::memcpy(&label, into[m_label].data(), sizeof label);
-        label = m_classes[static_cast<std::size_t>(label)];
-        std::memcpy(into[m_label].data(), &label, sizeof label);
+        mapLabel(into);
+    }
+    void readCut(std::int64_t index, std::span<const std::span<std::byte>> into, const ChooseCut& cut) const override {
+        const auto& [part, at] = placeOf(index);
+        part.readCut(at, into, cut);
+        mapLabel(into);
     }
 
     const std::byte* resident(std::int64_t index, std::size_t field) const override {
@@ -103,6 +104,13 @@ private:
         const Dataset& part;
         std::int64_t index;
     };
+    void mapLabel(std::span<const std::span<std::byte>> into) const {
+        if (!mapsLabels() || into[m_label].empty()) return;
+        std::int32_t label = 0;
+        std::memcpy(&label, into[m_label].data(), sizeof label);
+        label = m_classes[static_cast<std::size_t>(label)];
+        std::memcpy(into[m_label].data(), &label, sizeof label);
+    }
     bool mapsLabels() const { return m_label < m_info.fields.size(); }
     Place placeOf(std::int64_t index) const {
         std::size_t part = 0;
@@ -161,6 +169,11 @@ std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, con
         if (has("size") && has("colour")) {
             params["size"] = std::int64_t{image.height};
             params["colour"] = std::string(image.channels == 1 ? "grey" : "rgb");
+        }
+        if (has("seen_share") && has("interpolation")) {
+            params["seen_share"] = trained.seenShare;
+            params["interpolation"] =
+                std::string(trained.interpolation == Interpolation::Bicubic ? "bicubic" : "bilinear");
         }
     } else if (const Field* tokens = findField(trained.fields, "tokens"); tokens && has("sequence")) {
         params["sequence"] = tokens->type.shape.count();

@@ -40,8 +40,8 @@ void lookAt(const EvaluationLoop& loop, const Program& program, const BatchLease
     const LogitRows rows(loop.replica.readOutput(program, "logits"));
     for (std::size_t i = 0; i < rows.count(); ++i) {
         const auto answer = answerOf(rows[i]);
-        if (!answer) continue;
         const auto label = valueIn<std::int32_t>(loop.layout, batch.data(), "label", i);
+        if (!answer || label < 0) continue;  // below 0: it could not be read
         sums.answers.add(label, *answer);
         const auto id = valueIn<std::int64_t>(loop.layout, batch.data(), "ids", i);
         if (id < loop.keptSamples) write({label, *answer}, &sums.samples[static_cast<std::size_t>(id) * kAnswerWidth]);

@@ -49,7 +49,8 @@ const HostTensor& readTensor(const Checkpoint& checkpoint, const std::string& na
 std::string onnxOf(const Checkpoint& checkpoint, const ResolvedSpec& resolved, const DatasetInfo& trained,
                    const OnnxOptions& options) {
     const bool isImage = findField(trained.fields, "image") != nullptr;
-    const bool normalises = options.normalises && isImage;
+    if (options.normalises && !isImage) throw ProblemError({"--normalise", "export.no-pixels", {}});
+    const bool normalises = options.normalises;
     OnnxRequest request{
         .model = *resolved.model,
         .params = resolved.modelParams,

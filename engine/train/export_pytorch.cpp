@@ -1,6 +1,7 @@
 #include "engine/train/export_pytorch.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -179,6 +180,9 @@ private:
             data("cifar.py");
             setCifar("cifar-100-binary", 2, params.string("labels") == "fine" ? 1 : 0, {"train.bin"}, "test.bin");
         } else if (id == "image-folder") {
+            set("SEEN_SHARE", m_request.trained.seenShare, "of the shorter side of a picture, in its middle");
+            set("INTERPOLATION",
+                m_request.trained.interpolation == Interpolation::Bicubic ? "Image.BICUBIC" : "Image.BILINEAR");
             key("pillow");
             data("image_folder.py");
             set("TEST_SHARE", params.number("test_share"));
@@ -283,16 +287,33 @@ private:
     void chooseAugmentation() {
         key("measures", measures());
         key("augments", m_augmentation != Augmentation{});
+        key("jitter", m_augmentation.jitter.isOn());
         key("crop", m_augmentation.cropPadding > 0);
         key("flip", m_augmentation.flip);
         key("cutout", m_augmentation.cutout > 0);
         key("erasing", m_augmentation.erasing > 0);
         key("mixup", m_augmentation.mixup > 0);
+        key("cutmix", m_augmentation.cutmix > 0);
+        key("mixes", m_augmentation.mixes());
+        key("either", m_augmentation.mixup > 0 && m_augmentation.cutmix > 0);
         if (m_augmentation.cropPadding > 0) set("CROP_PADDING", m_augmentation.cropPadding, "pixels");
         if (m_augmentation.cutout > 0) set("CUTOUT", m_augmentation.cutout, "pixels");
         if (m_augmentation.erasing > 0) set("RANDOM_ERASING", m_augmentation.erasing, "probability");
         if (m_augmentation.mixup > 0) set("MIXUP", m_augmentation.mixup, "of Beta(MIXUP, MIXUP)");
+        if (m_augmentation.cutmix > 0) set("CUTMIX", m_augmentation.cutmix, "of Beta(CUTMIX, CUTMIX)");
+        chooseJitter();
+        if (m_augmentation.cut)
+            missing("random_resized_crop", "pictures are read once, and of each the middle is trained on");
         m_template.values["SIDES"] = m_augmentation.flip ? ", first_sides" : "";
+    }
+
+    void chooseJitter() {
+        const JitterRanges& jitter = m_augmentation.jitter;
+        if (!jitter.isOn()) return;
+        set("BRIGHTNESS, CONTRAST, SATURATION, HUE",
+            listed(std::array{jitter.brightness, jitter.contrast, jitter.saturation, jitter.hue},
+                   [](double each) { return numberText(each); }));
+        missing("jitter", "torchvision's is taken, which computes in floats: a level may be another one by a little");
     }
 
     void choosePrecision() {
@@ -400,7 +421,7 @@ private:
         }
         line("");
         line(std::string("It takes torch and numpy") + (m_template.keys.contains("pillow") ? ", and Pillow" : "") +
-             ", and nothing of Lockstep's.");
+             (m_template.keys.contains("jitter") ? ", and torchvision" : "") + ", and nothing of Lockstep's.");
         if (measures())
             line("No checkpoint tells mean and deviation of the training images: the script measures them.");
         line("Random numbers are PyTorch's and numpy's, not the trial's: order of the samples, first weights" +

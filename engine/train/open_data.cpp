@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/data/augment.h"
 #include "engine/data/held_out.h"
 
 namespace lockstep {
@@ -21,6 +22,19 @@ void requireFit(const ResolvedSpec& resolved, const DatasetInfo& info) {
     if (!forward.ok()) throw ProblemError(forward.problems().front());
 }
 
+// A network that halves a large picture five times sees next to nothing of a small one.
+void warnOfSmallImages(const ModelEntry& model, DatasetSplits& data) {
+    constexpr int kLarge = 128, kSmall = 64;
+    const int side = std::min(data.train->info().image().height, data.train->info().image().width);
+    if (model.task != ModelTask::ImageClasses || model.usual.height < kLarge || side > kSmall) return;
+    const std::string like = model.name + "-cifar";
+    const bool hasLike = findModel(builtinModels(), like) != nullptr;
+    data.remarks.push_back({"model",
+                            "data.small-for-model",
+                            {model.name, std::to_string(model.usual.height), std::to_string(side),
+                             hasLike ? like : std::string("resnet18-cifar")}});
+}
+
 Problem otherData(bool sameCount, bool accepted, const std::string& place, std::vector<std::string> args) {
     const std::string code = sameCount ? "data.other-content" : "data.other-count";
     return {place, accepted ? code + "-accepted" : code, std::move(args)};
@@ -34,11 +48,14 @@ constexpr auto kMoment = std::chrono::milliseconds(500);
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch) {
     const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
     if (!path.ok()) return path.problems();
+    if (resolved.model->task == ModelTask::ImageClasses) watch.usualSize = resolved.model->usual.height;
+    watch.cuts = augmentationFrom(resolved.augmentationParams).cut.has_value();
     if (watch.trains) watch.described = [&resolved](const DatasetInfo& info) { requireFit(resolved, info); };
     auto splits = resolved.dataset->open(path.value(), resolved.datasetParams, watch);
     if (!splits.ok()) return splits;
     try {
         if (watch.trains) requireFit(resolved, splits.value().train->info());
+        if (watch.trains) warnOfSmallImages(*resolved.model, splits.value());
         splits.value().fingerprint = fingerprintOf(splits.value());
         divideAsAsked(resolved.spec, splits.value());
     } catch (const ProblemError& error) {

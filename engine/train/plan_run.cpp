@@ -208,7 +208,7 @@ BatchLayout windowFor(const TrialSpec& spec, const DatasetInfo& info) {
 // ranks take a quarter of it at most.
 ImagesAs imagesFor(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
     if (resolved.backend->hostMemory() || resolved.model->task != ModelTask::ImageClasses) return ImagesAs::Made;
-    if (!train.inMemory || !test.inMemory) return ImagesAs::Pixels;
+    if (!train.inMemory || !test.inMemory || augmentationFrom(resolved.augmentationParams).cut) return ImagesAs::Pixels;
     const std::size_t image = findField(train.fields, "image")->type.bytes();
     const std::size_t bytes = static_cast<std::size_t>(train.count + test.count) * image;
     for (const DeviceInfo& device : resolved.backend->devices()) {
@@ -233,6 +233,8 @@ int rankOfMost(const Partition& partition, std::int64_t batch) {
 }
 
 }  // namespace
+
+bool ResolvedSpec::mixes() const { return augmentationFrom(augmentationParams).mixes(); }
 
 MemoryUse& MemoryUse::operator+=(const MemoryUse& other) {
     weights += other.weights;
@@ -265,6 +267,7 @@ ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int
     input.channels = image.channels;
     input.height = image.height;
     input.width = image.width;
+    input.mayMiss = info.isCut;
     return input;
 }
 

@@ -33,7 +33,7 @@ struct ResolvedSpec {
     KeptCheckpoints kept;
 
     Precision precision() const { return *precisionOf(spec.precision); }  // known: the spec was validated
-    bool mixes() const { return augmentationParams.number("mixup") > 0; }
+    bool mixes() const;                                                   // its samples are mixtures of two
 };
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);

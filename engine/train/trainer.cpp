@@ -79,7 +79,8 @@ private:
         if (auto problem = shortOfMemory(m_resolved, plan, train, choosing)) throw ProblemError(std::move(*problem));
         if (!std::exchange(m_lookedAtDisk, true)) requireDisk(plan);
         std::vector<RankTimes> times(m_resolved.devices.size());
-        const RunContext context{m_resolved, m_data, plan, m_options, m_control, m_events, times, m_continuation};
+        const RunContext context{m_resolved, m_data, plan,           m_options, m_control,
+                                 m_events,   times,  m_continuation, m_bad};
         const auto group = makeGroup(m_resolved);
         std::vector<std::unique_ptr<Worker>> workers;
         std::vector<RankTask*> tasks;
@@ -245,6 +246,7 @@ private:
     RunControl& m_control;
     EventLog& m_events;
     Continuation m_continuation;
+    BadSamples m_bad;
     std::optional<WorldChanged> m_change;  // to be said as the first word of the attempt that follows
     std::int64_t m_divergedFrom = -1;
     bool m_saidLast = false, m_lookedAtDisk = false;

@@ -164,6 +164,7 @@ void Worker::trainStep() {
         if (m_run.options.afterStep) m_run.options.afterStep(m_rank, m_step, *m_replica);
         if (leads()) reportStep(which, samples);
     }
+    if (leads()) tellOfBadSamples();
     applyControl(m_replica->scalar(which, "control"));
 }
 
@@ -224,6 +225,7 @@ void Worker::finishEpoch() {
     evaluate();
     EvalDone done = evaluation();
     done.best = noteBest(done);
+    if (leads()) tellOfBadSamples();
     if (leads()) m_run.events.post(done);
     if (leads() && m_run.plan.countedClasses > 0) m_run.events.post(evaluationCounts());
     writeText();

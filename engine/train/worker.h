@@ -72,6 +72,7 @@ struct RunContext {
     EventLog& events;
     std::vector<RankTimes>& times;
     Continuation& continuation;
+    BadSamples& bad;  // shared by the ranks
 };
 
 // One rank of a run: its device, replica and loaders, and its way through the epochs. All ranks take the same way: what
@@ -101,6 +102,7 @@ private:
     void keepImages(const Dataset& images, std::int64_t first);
     void openLoaders();
     void announce();
+    void tellOfBadSamples();
 
     void train();
     void trainEpoch();

@@ -41,17 +41,40 @@ void Worker::openLoaders() {
                           .firstStep = m_stepInEpoch,
                           .epochs = spec().epochs - m_epoch,
                           .trace = m_run.options.trace};
+    if (spec().onBadSample == "skip" && m_run.data.train->info().isCut && !m_run.resolved.mixes())
+        options.bad = &m_run.bad;
     placeSlots(options, *m_device);
     LoaderOptions choosingOptions = options;
     choosingOptions.augmentation = {};
     choosingOptions.firstKept = m_run.data.train->info().count;
     choosingOptions.firstStep = 0;
+    choosingOptions.isTraining = false;
     choosingOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
     auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
     auto choosingLoader = std::make_unique<Loader>(choosing, choosingOrder, m_run.plan.batch, choosingOptions);
     const std::lock_guard lock(m_loaderMutex);
     m_trainFeed.loader = std::move(trainLoader);
     m_choosingFeed.loader = std::move(choosingLoader);
+}
+
+// Each file once, the first of many alone: they are counted all the same.
+void Worker::tellOfBadSamples() {
+    constexpr std::int64_t kNamed = 20;
+    const std::int64_t all = m_run.data.train->info().count + m_run.data.choosing()->info().count;
+    const std::int64_t count = m_run.bad.count();
+    const auto found = m_run.bad.take();
+    std::int64_t at = count - std::ssize(found);
+    const char* code = m_run.plan.batchNorm.empty() ? "run.sample-skipped" : "run.sample-skipped-normed";
+    for (const BadSamples::Found& each : found) {
+        if (++at > kNamed) continue;
+        Problem said{each.reason.field, code, {std::to_string(at), each.reason.code, each.reason.field}};
+        said.args.insert(said.args.end(), each.reason.args.begin(), each.reason.args.end());
+        m_run.events.post(Message{"warning", std::move(said)});
+    }
+    if (found.empty() || static_cast<double>(count) <= spec().maxBadShare * static_cast<double>(all)) return;
+    throw EngineError(EngineError::Kind::Io, found.back().reason.field,
+                      std::to_string(count) + " of " + std::to_string(all) +
+                          " samples cannot be read, which is more than max_bad_share allows");
 }
 
 BatchLease Worker::nextBatch(Feed& feed) {

@@ -17,30 +17,27 @@ def pixels_of(file):
         return np.asarray(picture.convert("RGB"))
 
 
-def taps(side, size, offset):
-    at = np.clip((np.arange(size) + 0.5) * (side / size) - 0.5, 0.0, side - 1.0)
-    first = at.astype(np.int64)
-    return offset + first, offset + np.minimum(first + 1, side - 1), (at - first).astype(np.float32)
+def middle(width, height):
+    """The box of the picture that the model sees, as torchvision's Resize(size / share) and CenterCrop(size) have it."""
+    size = SIZE[1]
+    shorter = round(size / SEEN_SHARE)
+    longer = shorter * max(width, height) // min(width, height)
+    wide, high = (shorter, longer) if height > width else (longer, shorter)
+    left, top = round((wide - size) / 2), round((high - size) / 2)
+    across, down = width / wide, height / high
+    return left * across, top * down, (left + size) * across, (top + size) * down
 
 
 def square(pixels):
-    """The centred square of the short side, scaled to the model's size: halved while twice too large, then bilinear."""
+    """The middle of the picture, scaled to the model's size; what is reduced is averaged."""
     channels, size, _ = SIZE
     if channels == 1 and pixels.shape[2] == 3:
         wide = pixels.astype(np.int64)
         pixels = ((wide @ np.array([299, 587, 114]) + 500) // 1000).astype(np.uint8)[:, :, None]
-    while min(pixels.shape[:2]) >= 2 * size:
-        height, width = (extent // 2 * 2 for extent in pixels.shape[:2])
-        wide = pixels[:height, :width].astype(np.uint16)
-        pixels = ((wide[::2, ::2] + wide[::2, 1::2] + wide[1::2, ::2] + wide[1::2, 1::2] + 2) // 4).astype(np.uint8)
-    height, width = pixels.shape[:2]
-    side = min(height, width)
-    top, bottom, down = taps(side, size, (height - side) // 2)
-    left, right, along = taps(side, size, (width - side) // 2)
-    wide, along, down = pixels.astype(np.float32), along[None, :, None], down[:, None, None]
-    across = wide[:, left] + along * (wide[:, right] - wide[:, left])
-    scaled = (across[top] + down * (across[bottom] - across[top]) + np.float32(0.5)).astype(np.uint8)
-    return np.broadcast_to(scaled.transpose(2, 0, 1), SIZE)
+    picture = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+    scaled = np.asarray(picture.resize((size, size), INTERPOLATION, box=middle(*picture.size)))
+    scaled = scaled[None] if scaled.ndim == 2 else scaled.transpose(2, 0, 1)
+    return np.broadcast_to(scaled, SIZE)
 
 
 def decoded(files):
@@ -56,8 +53,14 @@ def decoded(files):
     return {"image": torch.from_numpy(pixels), "label": torch.tensor(labels)}
 
 
+def is_flat(folder):
+    return folder.is_dir() and any(each.suffix.lower() in ENDINGS for each in folder.iterdir())
+
+
 def read_data(path):
     """Images u8 N,C,H,W and labels of training and test."""
+    if any(is_flat(path / name) for name in ("val", "valid", "validation")):
+        refuse_data(path, "has images to test with whose classes a list says, which is not read here")
     splits = [decoded(files) for files in class_folders(path)]
     for name, split in zip(("train", "test"), splits):
         if len(split["label"]) == 0:

@@ -19,11 +19,19 @@ def normalised(images, device):
 def batch_of(split, ids, device):
     return (normalised(split["image"][ids], device),), split["label"][ids].to(device)
 #if augments
+#if jitter
+
+
+change_colours = v2.ColorJitter(BRIGHTNESS, CONTRAST, SATURATION, HUE)
+#end
 
 
 def augmented(images, ids, device, epoch, draw@SIDES@):
     """Crop, flip, normalise, blank, in this order."""
     count, channels, height, width = images.shape
+#if jitter
+    images = torch.stack([change_colours(image) for image in images])
+#end
 #if crop
     padded = F.pad(images, (CROP_PADDING,) * 4)
     shifts = torch.from_numpy(draw.integers(0, 2 * CROP_PADDING + 1, (2, count)))
@@ -67,16 +75,49 @@ def erase(image, draw):
             image[:, top : top + high, left : left + wide] = 0
             return
 #end
+#if mixup
+
+
+def blended(x, other, draw):
+    """Mixup, and the shares of the images themselves: the larger ones."""
+    shares = draw.beta(MIXUP, MIXUP, len(x))
+    shares = torch.from_numpy(np.maximum(shares, 1 - shares)).float().to(x.device)
+    return shares[:, None, None, None] * x + (1 - shares)[:, None, None, None] * other, shares
+#end
+#if cutmix
+
+
+def pasted(x, other, draw):
+    """CutMix, a box for each image, and the shares of the images themselves: a box of more than half is theirs."""
+    count, _, height, width = x.shape
+    halves = np.sqrt(1 - draw.beta(CUTMIX, CUTMIX, count)) / 2
+    rows, columns = draw.integers(0, height, count), draw.integers(0, width, count)
+    boxes = torch.zeros(count, height, width, dtype=torch.bool)
+    for box, half, row, column in zip(boxes, halves, rows, columns):
+        high, wide = int(half * height), int(half * width)
+        box[max(row - high, 0) : row + high, max(column - wide, 0) : column + wide] = True
+    areas = boxes.float().mean((1, 2))
+    boxes ^= (areas > 0.5)[:, None, None]
+    return torch.where(boxes[:, None].to(x.device), other, x), torch.maximum(areas, 1 - areas).to(x.device)
+#end
 
 
 def augmented_batch(split, ids, device, epoch, draw@SIDES@):
     x = augmented(split["image"][ids], ids, device, epoch, draw@SIDES@)
-#if mixup
+#if mixes
     partners = torch.from_numpy(draw.integers(0, len(split["image"]), len(ids)))
     other = augmented(split["image"][partners], partners, device, epoch, draw@SIDES@)
-    shares = draw.beta(MIXUP, MIXUP, len(ids))
-    shares = torch.from_numpy(np.maximum(shares, 1 - shares)).float().to(device)
-    x = shares[:, None, None, None] * x + (1 - shares)[:, None, None, None] * other
+#if either
+    blends = torch.from_numpy(draw.random(len(ids)) < 0.5).to(device)
+    (x, shares), (cut, areas) = blended(x, other, draw), pasted(x, other, draw)
+    x, shares = torch.where(blends[:, None, None, None], x, cut), torch.where(blends, shares, areas)
+#else
+#if mixup
+    x, shares = blended(x, other, draw)
+#else
+    x, shares = pasted(x, other, draw)
+#end
+#end
     return (x,), (split["label"][ids].to(device), split["label"][partners].to(device), shares)
 #else
     return (x,), split["label"][ids].to(device)

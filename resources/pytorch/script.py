@@ -34,6 +34,9 @@ import torch
 import torch.distributed as dist
 import torch.nn as nn
 import torch.nn.functional as F
+#if jitter
+from torchvision.transforms import v2
+#end
 #if pillow
 from PIL import Image, ImageOps
 #end
@@ -416,7 +419,7 @@ def main():
                 with summing(replica, number + 1 >= len(passes)):
                     with precision(device):
                         logits = replica(*batch[0])
-#if mixup
+#if mixes
                     labels, others, shares = batch[1]
                     own, other = (losses(logits, each, LABEL_SMOOTHING, "none") for each in (labels, others))
                     part_loss = (shares * own + (1 - shares) * other).sum() * counts

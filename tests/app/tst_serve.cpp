@@ -154,9 +154,11 @@ private slots:
         QCOMPARE(cut[0]["before"], samples[0]["before"]);
         QVERIFY(cut[0]["after"] != cut[0]["before"]);
         QCOMPARE(codeOf(server.ask(request(3, "samples", spec(R"({"cutout":-1})")))), QString("spec.out-of-range"));
-        const auto mixed = server.ask(request(4, "samples", spec(R"({"mixup":1})")))["samples"].toArray();
-        QCOMPARE(mixed[0]["before"], samples[0]["before"]);
-        QVERIFY(std::ranges::any_of(mixed, [](const QJsonValue& each) { return each["after"] != each["before"]; }));
+        for (const char* change : {R"({"mixup":1})", R"({"cutmix":1})", R"({"jitter_brightness":0.8})"}) {
+            const auto other = server.ask(request(4, "samples", spec(change)))["samples"].toArray();
+            QCOMPARE(other[0]["before"], samples[0]["before"]);
+            QVERIFY(std::ranges::any_of(other, [](const QJsonValue& each) { return each["after"] != each["before"]; }));
+        }
     }
 
     void schedulesAreDrawn() {

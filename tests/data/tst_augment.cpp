@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/data/augment.h"
+#include "engine/data/mixture.h"
 
 using namespace lockstep;
 
@@ -223,7 +224,7 @@ private slots:
         double squares = 0;
         std::vector<int> chosen(50);
         for (int id = 0; id < kCount; ++id) {
-            const Mixture mixture = mixtureOf(alpha, 50, 3, 1, id);
+            const Mixture mixture = mixtureOf({.mixup = alpha}, {3, 8, 8}, 50, 3, 1, id);
             QVERIFY(mixture.lambda >= 0.5f && mixture.lambda <= 1 && mixture.partner >= 0 && mixture.partner < 50);
             squares += std::pow(mixture.lambda - 0.5, 2) / kCount;
             ++chosen[static_cast<std::size_t>(mixture.partner)];
@@ -236,14 +237,88 @@ private slots:
 
     void mixturesDependOnSeedEpochAndSample() {
         const auto of = [](std::uint64_t seed, std::int64_t epoch, std::int64_t id) {
-            const Mixture mixture = mixtureOf(0.4, 1000000, seed, epoch, id);
-            return std::pair(mixture.partner, mixture.lambda);
+            const Mixture mixture = mixtureOf({.mixup = 0.4, .cutmix = 1}, {3, 32, 32}, 1000000, seed, epoch, id);
+            return std::tuple(mixture.partner, mixture.lambda, mixture.box.top, mixture.box.left);
         };
         QCOMPARE(of(1, 2, 3), of(1, 2, 3));
         const std::set distinct{of(1, 2, 3), of(2, 2, 3), of(1, 3, 3), of(1, 2, 4)};
         QCOMPARE(distinct.size(), std::size_t{4});
         // Next to nothing but the two samples themselves, and no number that is none.
-        for (int id = 0; id < 100; ++id) QVERIFY(mixtureOf(1e-4, 9, 1, 0, id).lambda >= 0.5f);
+        for (const Augmentation& how : {Augmentation{.mixup = 1e-4}, Augmentation{.cutmix = 1e-4}})
+            for (int id = 0; id < 100; ++id) QVERIFY(mixtureOf(how, {1, 5, 5}, 9, 1, 0, id).lambda >= 0.5f);
+    }
+
+    // The definition of a box: its own lambda comes from the pixels that it has within the image.
+    void boxesFollowTheirArea() {
+        QVERIFY(rc::check("boxes", [] {
+            const ImageShape shape{3, *rc::gen::inRange(1, 40), *rc::gen::inRange(1, 40)};
+            const double alpha = *rc::gen::element(0.1, 0.5, 1.0, 8.0);
+            const Mixture mixture = mixtureOf({.cutmix = alpha}, shape, 7, *rc::gen::arbitrary<std::uint64_t>(), 3,
+                                              *rc::gen::inRange(0, 999));
+            int inside = 0;
+            for (int y = 0; y < shape.height; ++y)
+                for (int x = 0; x < shape.width; ++x) inside += mixture.box.holds(y, x);
+            const int whole = shape.height * shape.width, own = mixture.isOwn ? inside : whole - inside;
+            RC_ASSERT(mixture.box.pixels() == inside);
+            RC_ASSERT(2 * own >= whole);
+            RC_ASSERT(mixture.lambda == static_cast<float>(own) / static_cast<float>(whole));
+            RC_ASSERT(mixture.partner >= 0 && mixture.partner < 7);
+        }));
+    }
+
+    // Of boxes that no edge cuts, area and place are as drawn: with alpha 1 all areas are alike, and so are all
+    // centres.
+    void boxesOfAllAreasAnywhere() {
+        constexpr int kCount = 20000;
+        int whole = 0, own = 0, left = 0, small = 0;
+        for (int id = 0; id < kCount; ++id) {
+            const auto [partner, lambda, box, isOwn] = mixtureOf({.cutmix = 1}, {3, 200, 200}, 50, 3, 1, id);
+            const bool isWhole = box.top > 0 && box.left > 0 && box.bottom < 200 && box.right < 200;
+            if (isWhole && !box.isEmpty()) {
+                QCOMPARE(box.bottom - box.top, box.right - box.left);
+                QVERIFY((box.bottom - box.top) % 2 == 0);
+            }
+            whole += isWhole;
+            own += isOwn;
+            left += box.left + box.right < 200;
+            small += box.isEmpty() || box.pixels() < 40000 / 8;
+        }
+        // A centre leaves room for a side s with probability (1 - s) squared, of which the mean is 1/6 where s² is
+        // even.
+        QVERIFY2(std::abs(whole - kCount / 6.0) < 0.06 * kCount / 6.0, qPrintable(QString::number(whole)));
+        QVERIFY2(std::abs(own - 0.179 * kCount) < 0.017 * kCount, qPrintable(QString::number(own)));
+        QVERIFY2(std::abs(left - 0.5 * kCount) < 0.02 * kCount, qPrintable(QString::number(left)));
+        QVERIFY2(std::abs(small - 0.171 * kCount) < 0.017 * kCount, qPrintable(QString::number(small)));
+    }
+
+    // Each sample is mixed as it would be by the one alone, or as by the other.
+    void aCoinChoosesBetweenThem() {
+        constexpr int kCount = 10000;
+        const auto of = [](const Augmentation& how, int id) { return mixtureOf(how, {1, 32, 32}, 50, 3, 1, id); };
+        int pasted = 0;
+        for (int id = 0; id < kCount; ++id) {
+            const Mixture both = of({.mixup = 0.4, .cutmix = 0.8}, id), cut = of({.cutmix = 0.8}, id);
+            const bool isCut = both.lambda == cut.lambda;
+            const Mixture alone = isCut ? cut : of({.mixup = 0.4}, id);
+            QCOMPARE(both.lambda, alone.lambda);
+            QCOMPARE(both.partner, alone.partner);
+            QCOMPARE(both.box.pixels(), alone.box.pixels());
+            pasted += isCut;
+        }
+        QVERIFY2(std::abs(pasted - kCount / 2) < 6 * std::sqrt(kCount * 0.25), qPrintable(QString::number(pasted)));
+    }
+
+    void mixturesByHand() {
+        const std::vector<float> own{1, 2, 3, 4, 5, 6}, partner{10, 20, 30, 40, 50, 60};
+        const auto mixed = [&](const Mixture& mixture) {
+            std::vector<float> image = own;
+            mix(mixture, {1, 2, 3}, partner, image);
+            return image;
+        };
+        QCOMPARE(mixed({.lambda = 0.75f}), (std::vector<float>{3.25f, 6.5f, 9.75f, 13, 16.25f, 19.5f}));
+        QCOMPARE(mixed({.box = {0, 1, 2, 2}}), (std::vector<float>{1, 20, 3, 4, 50, 6}));
+        QCOMPARE(mixed({.box = {0, 0, 2, 2}, .isOwn = true}), (std::vector<float>{1, 2, 30, 4, 5, 60}));
+        QCOMPARE(mixed({}), own);
     }
 };
 

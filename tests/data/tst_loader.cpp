@@ -1,4 +1,5 @@
 #include <QtTest>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <latch>
@@ -157,13 +158,21 @@ private slots:
         QCOMPARE(layout.bytes() % 64, std::size_t{0});
     }
 
-    // lambda times the sample plus the rest of its partner, both augmented as they would be alone; the same for any
-    // rank.
+    // The sample and its partner, both augmented as they would be alone, and mixed; the same for any rank.
+    void mixturesAreOfTwoSamples_data() {
+        QTest::addColumn<double>("mixup");
+        QTest::addColumn<double>("cutmix");
+        QTest::addRow("mixup") << 0.5 << 0.0;
+        QTest::addRow("cutmix") << 0.0 << 1.0;
+        QTest::addRow("either") << 0.5 << 1.0;
+    }
     void mixturesAreOfTwoSamples() {
+        QFETCH(double, mixup);
+        QFETCH(double, cutmix);
         LoaderOptions options;
         options.seed = 9;
         options.epochs = 2;
-        options.augmentation = {.flip = true, .mixup = 0.5};
+        options.augmentation = {.flip = true, .mixup = mixup, .cutmix = cutmix};
         const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
         std::vector<float> own(60), other(60);
         for (const bool resident : {false, true}) {
@@ -185,16 +194,14 @@ private slots:
                     };
                     for (std::int64_t i = 0; i < lease.count(); ++i) {
                         const std::int64_t id = at(std::int64_t{}, "ids")[i];
-                        const Mixture mixture = mixtureOf(0.5, 23, 9, lease.epoch(), id);
+                        const Mixture mixture = mixtureOf(options.augmentation, {3, 4, 5}, 23, 9, lease.epoch(), id);
                         QCOMPARE(at(std::int32_t{}, "label")[i], static_cast<std::int32_t>(id % 3));
                         QCOMPARE(at(std::int32_t{}, "label2")[i], static_cast<std::int32_t>(mixture.partner % 3));
                         QCOMPARE(at(0.0f, "lambda")[i], mixture.lambda);
                         imageOf(lease.epoch(), id, own);
                         imageOf(lease.epoch(), mixture.partner, other);
-                        for (std::size_t p = 0; p < 60; ++p) {
-                            const float wanted = mixture.lambda * own[p] + (1 - mixture.lambda) * other[p];
-                            QVERIFY(std::abs(at(0.0f, "image")[static_cast<std::size_t>(i) * 60 + p] - wanted) < 1e-5f);
-                        }
+                        mix(mixture, {3, 4, 5}, other, own);
+                        QVERIFY(std::memcmp(own.data(), at(0.0f, "image") + i * 60, 240) == 0);
                     }
                 }
             }
@@ -205,43 +212,54 @@ private slots:
     void recipesMakeTheSameImages_data() {
         QTest::addColumn<bool>("kept");
         QTest::addColumn<double>("mixup");
+        QTest::addColumn<double>("cutmix");
+        QTest::addColumn<double>("jitter");
         for (const bool kept : {false, true})
             for (const double mixup : {0.0, 0.4})
-                QTest::addRow("%s, mixup %g", kept ? "kept" : "in the batch", mixup) << kept << mixup;
+                for (const double cutmix : {0.0, 1.0})
+                    for (const double jitter : {0.0, 0.4})
+                        QTest::addRow("%s, mixup %g, cutmix %g, jitter %g", kept ? "kept" : "in the batch", mixup,
+                                      cutmix, jitter)
+                            << kept << mixup << cutmix << jitter;
     }
     void recipesMakeTheSameImages() {
         QFETCH(bool, kept);
         QFETCH(double, mixup);
         const auto data = std::make_shared<TestData>(23, kept);
         const DatasetInfo& info = data->info();
-        const std::size_t recipes = mixup > 0 ? 2 : 1;
+        QFETCH(double, cutmix);
+        QFETCH(double, jitter);
+        const bool mixes = mixup > 0 || cutmix > 0;
         LoaderOptions options;
         options.seed = 4;
         options.epochs = 3;
-        options.augmentation = {.cropPadding = 2, .flip = true, .cutout = 2, .erasing = 0.5, .mixup = mixup};
+        options.augmentation = {
+            .cropPadding = 2, .flip = true, .cutout = 2, .erasing = 0.5, .mixup = mixup, .cutmix = cutmix};
+        options.augmentation.jitter = {jitter, jitter, jitter, jitter};
         const Sampler sampler(23, 5, 4, Sampler::Order::Shuffled);
-        Loader made(data, sampler, batchLayout(info, 5, mixup > 0), options);
+        Loader made(data, sampler, batchLayout(info, 5, mixes), options);
         options.firstKept = 100;
-        const BatchLayout layout = batchLayout(info, 5, mixup > 0, kept ? ImagesAs::Recipes : ImagesAs::Pixels);
+        const BatchLayout layout = batchLayout(info, 5, mixes, kept ? ImagesAs::Recipes : ImagesAs::Pixels);
         QCOMPARE(layout.find("image"), -1);
         Loader told(data, sampler, layout, options);
         const auto imageOf = [&](const BatchLease& batch, std::size_t sample, std::size_t number) {
             ImageRecipe recipe;
             std::memcpy(&recipe, layout.place(batch.data(), 0, sample).data() + number * sizeof recipe, sizeof recipe);
+            const auto level = [&](int pixel, int c) {
+                const auto at = static_cast<std::size_t>(20 * c + pixel);
+                if (kept) return TestData::pixel(recipe.source - 100, static_cast<std::int64_t>(at));
+                const auto pixels = layout.place(batch.data(), layout.fields().size() - 1, sample);
+                return std::to_integer<std::uint8_t>(pixels[number * 60 + at]);
+            };
             std::vector<float> image;
             for (int i = 0; i < 60; ++i) {
                 const int pixel = pixelAt(recipe, 4, 5, i % 20 / 5, i % 5), c = i / 20;
                 const auto channel = static_cast<std::size_t>(c);
-                const auto at = static_cast<std::size_t>(20 * c + std::max(pixel, 0));
-                const std::uint8_t inBatch =
-                    kept || pixel < 0 ? std::uint8_t{0}
-                                      : std::to_integer<std::uint8_t>(layout.place(
-                                            batch.data(), layout.fields().size() - 1, sample)[number * 60 + at]);
-                const std::uint8_t value = pixel < 0 ? std::uint8_t{0}
-                                           : kept ? TestData::pixel(recipe.source - 100, static_cast<std::int64_t>(at))
-                                                  : inBatch;
                 const PixelScale scale(info.mean[channel], info.deviation[channel]);
-                image.push_back(pixel == kBlankPixel ? 0.0f : scale(value));
+                Colour colour{0, 0, 0};
+                if (pixel >= 0) colour = jittered(recipe.jitter, {level(pixel, 0), level(pixel, 1), level(pixel, 2)});
+                const std::array channels{colour.red, colour.green, colour.blue};
+                image.push_back(pixel == kBlankPixel ? 0.0f : scale(static_cast<std::uint8_t>(channels[channel])));
             }
             return image;
         };
@@ -253,13 +271,20 @@ private slots:
                 for (std::size_t field = 1; field < made.layout().fields().size(); ++field)
                     QVERIFY(std::ranges::equal(made.layout().place(expected.data(), field, sample),
                                                layout.place(batch.data(), field, sample)));
-                if (recipes == 2) {
+                if (mixes) {
                     float lambda = 0;
                     std::memcpy(
                         &lambda,
                         layout.place(batch.data(), static_cast<std::size_t>(layout.find("lambda")), sample).data(), 4);
                     const std::vector<float> other = imageOf(batch, sample, 1);
-                    for (std::size_t i = 0; i < 60; ++i) image[i] = lambda * image[i] + (1 - lambda) * other[i];
+                    std::array<ImageRecipe, 2> both;
+                    std::memcpy(both.data(), layout.place(batch.data(), 0, sample).data(), sizeof both);
+                    for (int i = 0; i < 60; ++i) {
+                        const auto at = static_cast<std::size_t>(i);
+                        const int shown = imageAt(both.data(), i % 20 / 5, i % 5);
+                        if (shown == kBothImages) image[at] = lambda * image[at] + (1 - lambda) * other[at];
+                        if (shown == 1) image[at] = other[at];
+                    }
                 }
                 QVERIFY(std::memcmp(image.data(), made.layout().place(expected.data(), 0, sample).data(), 240) == 0);
             }
@@ -273,7 +298,9 @@ private slots:
         options.augmentation.mixup = 1;
         const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
         QVERIFY_EXCEPTION_THROWN(Loader(data, sampler, batchLayout(data->info(), 5), options), EngineError);
-        options.augmentation.mixup = 0;
+        options.augmentation = {.cutmix = 1};
+        QVERIFY_EXCEPTION_THROWN(Loader(data, sampler, batchLayout(data->info(), 5), options), EngineError);
+        options.augmentation = {};
         Loader leavesItAlone(data, sampler, batchLayout(data->info(), 5, true), options);
         QVERIFY(bool(leavesItAlone.next()));
     }
@@ -500,6 +527,7 @@ private slots:
             options.threads = 2;
             options.epochs = 4;
             options.augmentation = {2, true, 3};
+            options.augmentation.jitter = {0.4, 0.4, 0.4, 0.1};
             options.trace = &board;
             Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 16), options);
             for (int i = 0; i < 8; ++i) QVERIFY(bool(loader.next()));

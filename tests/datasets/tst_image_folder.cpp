@@ -4,6 +4,8 @@
 
 #include "dataset_files.h"
 #include "datasets/decoded.h"
+#include "datasets/image_layouts.h"
+#include "engine/core/error.h"
 #include "image_files.h"
 
 using namespace lockstep;
@@ -73,6 +75,78 @@ private slots:
         const Bytes image = imageOf(train, 7);
         const Bytes pixels = gradient(16, 16, 3);
         for (std::size_t i = 0; i < 256; ++i) QCOMPARE(image[256 + i], pixels[3 * i + 1]);
+    }
+
+    // However they are kept: whole, and cut at random.
+    void imagesAreTheSameWhereverTheyAreKept() {
+        const Folder folder, cache;
+        for (const std::string name : {"cat", "dog"}) {
+            for (int i = 0; i < 6; ++i) {
+                const std::string file = name + "/" + std::to_string(i);
+                writeFile(folder / ("train/" + file + ".jpg"), jpeg(40, 44 + i, i % 2 == 0));
+                writeFile(folder / ("test/" + file + ".png"), png(44, 40));
+            }
+        }
+        const DatasetEntry of = entry("image-folder", cache.path());
+        const auto opened = [&](const char* keep) {
+            const auto given = params(of, {{"size", std::int64_t{40}},
+                                           {"colour", std::string("rgb")},
+                                           {"keep", std::string(keep)},
+                                           {"decode", std::string("exact")}});
+            return of.open(folder.path(), given, {}).value();
+        };
+        const DatasetSplits cached = opened("cache"), again = opened("cache"), stream = opened("stream"),
+                            memory = opened("memory");
+        QVERIFY(stream.train->info().isCut && !memory.train->info().isCut);
+        QCOMPARE(stream.train->info().mean, memory.train->info().mean);
+        const auto choose = [](int height, int width) { return randomCut({}, height, width, 1, 2, 3); };
+        for (std::int64_t i = 0; i < 12; ++i) {
+            QCOMPARE(imageOf(*stream.train, i), imageOf(*memory.train, i));
+            QCOMPARE(imageOf(*cached.train, i), imageOf(*memory.train, i));
+            QCOMPARE(imageOf(*again.test, i), imageOf(*memory.test, i));
+            QCOMPARE(labelOf(*stream.train, i), labelOf(*memory.train, i));
+            Bytes one(3 * 40 * 40), other(one);
+            const std::span<std::byte> rooms[] = {std::as_writable_bytes(std::span(one)), {}};
+            const std::span<std::byte> others[] = {std::as_writable_bytes(std::span(other)), {}};
+            stream.train->readCut(i, rooms, choose), cached.train->readCut(i, others, choose);
+            QCOMPARE(one, other);
+            QVERIFY(one != imageOf(*stream.train, i));
+        }
+        QVERIFY(stream.train->fileOf(0).ends_with("cat/0.jpg"));
+    }
+
+    void sizesComeFromTheModel() {
+        const Folder folder;
+        for (const std::string name : {"a", "b"})
+            for (int i = 0; i < 5; ++i) writeFile(folder / (name + "/" + std::to_string(i) + ".jpg"), jpeg(300, 260));
+        const DatasetEntry of = entry("image-folder");
+        const auto infoFor = [&](int usual, bool cuts) {
+            OpeningWatch watch;
+            watch.usualSize = usual, watch.cuts = cuts;
+            return of.open(folder.path(), params(of), watch).value().train->info();
+        };
+        QCOMPARE(infoFor(0, false).image(), (ImageShape{3, 64, 64}));
+        QCOMPARE(infoFor(32, false).image(), (ImageShape{3, 64, 64}));
+        QCOMPARE(infoFor(224, false).image(), (ImageShape{3, 224, 224}));
+        QCOMPARE(infoFor(224, false).seenShare, 1.0);
+        QCOMPARE(infoFor(224, true).seenShare, 0.875);
+        QVERIFY(infoFor(224, true).isCut);
+    }
+
+    void anUnreadableImageIsNamedWhenItsTurnComes() {
+        const Folder folder;
+        writeSplits(folder);
+        writeFile(folder / "train/cat/1.jpg", Bytes{0xff, 0xd8, 1, 2});
+        const DatasetEntry of = entry("image-folder");
+        const auto splits =
+            of.open(folder.path(), params(of, {{"keep", std::string("stream")}, {"size", std::int64_t{16}}}), {});
+        QCOMPARE(codeOf(splits), std::string("ok"));
+        try {
+            imageOf(*splits.value().train, 1);
+            QFAIL("it was read");
+        } catch (const EngineError& error) {
+            QVERIFY(error.kind() == EngineError::Kind::Io && QString(error.what()).contains("cat/1.jpg"));
+        }
     }
 
     void classesAreSortedBytewiseAndHiddenNamesPassedOver() {
@@ -328,7 +402,7 @@ private slots:
         const FolderScan scan = scanClassFolders(folder.path(), kImageFiles, 0.2);
         const DecodedFormat format{16, 3};
         const std::uint64_t key = decodedKey(folder.path(), scan.train, format);
-        const DecodedImages images = decodeAll(scan.train, format, unwatched);
+        const DecodedImages images = decodeAll(*picturesOf(folder.path(), scan, scan.train), format, unwatched);
         QCOMPARE(images.failures.size(), std::size_t{1});
         QCOMPARE(images.pixels.size(), 8 * format.bytes());
         const fs::path file = cache / "x.decoded";
@@ -441,7 +515,7 @@ private slots:
         QCOMPARE(scan.classes.size(), std::size_t{200});
         QCOMPARE(scan.train.size() + scan.test.size(), std::size_t{200});
         const DecodedFormat format{64, 3};
-        const DecodedImages images = decodeAll(scan.train, format, unwatched);
+        const DecodedImages images = decodeAll(*picturesOf(folder.path(), scan, scan.train), format, unwatched);
         for (const auto& failure : images.failures)
             qInfo("%s: %s", failure.reason.field.c_str(), failure.reason.code.c_str());
         QVERIFY(images.failures.size() <= 2);

@@ -17,6 +17,8 @@ constexpr std::array kTargets{
     FuzzTarget{"png", runPng, capOfImage},
     FuzzTarget{"image_folder", runImageFolder, capOfImage},
     FuzzTarget{"text_csv", runTextCsv, capOfCsv},
+    FuzzTarget{"label_list", runLabelList, capOfCsv},
+    FuzzTarget{"archive", runArchive, capOfArchive},
     FuzzTarget{"checkpoint", runCheckpoint, capOfJson},
     FuzzTarget{"trial_spec", runTrialSpec, capOfJson},
     FuzzTarget{"train_event", runTrainEvent, capOfJson},

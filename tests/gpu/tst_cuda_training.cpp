@@ -139,8 +139,13 @@ private slots:
         TrialSpec spec = smallSpec("lenet5", "reference:1");
         spec.mode = mode.toStdString();
         spec.shards = 4;
-        spec.augmentation = {
-            {"crop_padding", std::int64_t{2}}, {"flip", true}, {"cutout", std::int64_t{3}}, {"mixup", mixup}};
+        spec.augmentation = {{"crop_padding", std::int64_t{2}},
+                             {"flip", true},
+                             {"cutout", std::int64_t{3}},
+                             {"mixup", mixup},
+                             {"cutmix", mixup},
+                             {"jitter_brightness", 0.4},
+                             {"jitter_contrast", 0.4}};
         const DatasetSplits files = dataFor(spec.model.id, 21, 10);
         const DatasetSplits memory{std::make_shared<InMemory>(*files.train), std::make_shared<InMemory>(*files.test)};
         const auto trainedOn = [&](const DatasetSplits& data, const char* devices) {

@@ -105,9 +105,10 @@ void TestShapeRules::results_data() {
     row("embedding", infer(kEmbedding, {i32({2, 7}), f32({256, 16})}), "f32[2x7x16]");
     const PixelsAttrs grey{.mean = {0.5f}, .deviation = {0.25f}},
         kept{.mean = {0.5f}, .deviation = {0.25f}, .gathers = true};
-    row("images of a batch's pixels", infer(kPixelsToImages, {i32({5, 24}), u8({5, 2, 8, 9}), f32({5})}, grey),
+    row("images of a batch's pixels",
+        infer(kPixelsToImages, {i32({5, 2 * kRecipeNumbers}), u8({5, 2, 8, 9}), f32({5})}, grey), "f32[5x1x8x9]");
+    row("images of those kept", infer(kPixelsToImages, {i32({5, 2 * kRecipeNumbers}), u8({700, 1, 8, 9})}, kept),
         "f32[5x1x8x9]");
-    row("images of those kept", infer(kPixelsToImages, {i32({5, 24}), u8({700, 1, 8, 9})}, kept), "f32[5x1x8x9]");
     row("embedding's gradient", infer(kEmbeddingBackward, {i32({2, 7}), f32({2, 7, 16})}, EmbeddingBackwardAttrs{256}),
         "f32[256x16]");
     row("attention to padded samples", infer(kAttention, {f32({2, 7, 24}), i32({2})}, AttentionAttrs{.heads = 4}),
@@ -190,13 +191,13 @@ void TestShapeRules::refusals_data() {
     row("tokens as floats", infer(kEmbedding, {f32({2, 7}), f32({256, 16})}),
         "graph.type-mismatch embedding tokens i32 of rank 2 f32[2x7]");
     const PixelsAttrs grey{.mean = {0.5f}, .deviation = {0.25f}};
-    row("recipes cut off", infer(kPixelsToImages, {i32({5, 13}), u8({5, 1, 8, 9})}, grey),
-        "graph.type-mismatch pixels_to_images recipes i32[Nx12m] i32[5x13]");
-    row("pixels of other samples", infer(kPixelsToImages, {i32({5, 12}), u8({4, 1, 8, 9})}, grey),
+    row("recipes cut off", infer(kPixelsToImages, {i32({5, kRecipeNumbers + 1}), u8({5, 1, 8, 9})}, grey),
+        "graph.type-mismatch pixels_to_images recipes i32[Nx22m] i32[5x23]");
+    row("pixels of other samples", infer(kPixelsToImages, {i32({5, kRecipeNumbers}), u8({4, 1, 8, 9})}, grey),
         "graph.type-mismatch pixels_to_images pixels u8[5x1xHxW] u8[4x1x8x9]");
-    row("a mixture of one", infer(kPixelsToImages, {i32({5, 12}), u8({5, 1, 8, 9}), f32({5})}, grey),
+    row("a mixture of one", infer(kPixelsToImages, {i32({5, kRecipeNumbers}), u8({5, 1, 8, 9}), f32({5})}, grey),
         "graph.bad-attribute pixels_to_images recipes 1 two for each sample where there is a lambda");
-    row("channels without a mean", infer(kPixelsToImages, {i32({5, 12}), u8({5, 1, 8, 9})}, PixelsAttrs{}),
+    row("channels without a mean", infer(kPixelsToImages, {i32({5, kRecipeNumbers}), u8({5, 1, 8, 9})}, PixelsAttrs{}),
         "graph.bad-attribute pixels_to_images mean 0 as many numbers as deviation has, one for each channel");
     row("a table of other features", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({4, 6})}),
         "graph.type-mismatch broadcast_add table f32[4x5] f32[4x6]");

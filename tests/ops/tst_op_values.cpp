@@ -54,6 +54,7 @@ private slots:
     void tokensByHand();
     void embeddingByHand();
     void imagesOfPixelsByHand();
+    void coloursOfPixelsByHand();
     void paddingIsNotSeen();
     void attentionOfEqualKeysAveragesValues();
     void causalAttentionSeesWhatCameBefore();
@@ -447,23 +448,41 @@ void tst_op_values::embeddingByHand() {
 }
 
 // Two images of 1 x 2 x 3 are kept. The first sample is the second image, shifted to the left by one and mirrored, its
-// first pixel blank; the other is a quarter of the first image and three quarters of the second.
+// first pixel blank; the next is a quarter of the first image and three quarters of the second. Of the last two, one is
+// the first image with a box of the second, the other the second with a box of the first.
 void tst_op_values::imagesOfPixelsByHand() {
-    const ImageRecipe first{.source = 1, .dx = 1, .mirrored = 1, .hole = {0, 0, 1, 1}}, plain, other{.source = 1};
-    std::vector<int> numbers(4 * kRecipeNumbers);
-    const std::array recipes{first, first, plain, other};
+    const ImageRecipe first{.source = 1, .dx = 1, .mirrored = 1, .hole = {0, 0, 1, 1}}, plain, other{.source = 1},
+        plainPasted{.pasted = {1, 0, 2, 3}}, otherPasted{.source = 1, .pasted = {0, 1, 2, 2}};
+    const std::array recipes{first, first, plain, other, plain, otherPasted, plainPasted, other};
+    std::vector<int> numbers(recipes.size() * kRecipeNumbers);
     std::memcpy(numbers.data(), recipes.data(), sizeof recipes);
     CaseInput pixels{HostTensor({{2, 1, 2, 3}, DType::U8}), ValueRole::Input, true};
     std::ranges::copy(std::array<std::uint8_t, 12>{0, 255, 0, 0, 0, 255, 51, 102, 153, 204, 255, 0},
                       pixels.tensor.as<std::uint8_t>().begin());
     const PixelsAttrs attrs{.mean = {0.5f}, .deviation = {0.5f}, .gathers = true, .to = DType::F64};
-    const Values made =
-        valuesOf(apply(kPixelsToImages, Attrs::of(attrs),
-                       {CaseInputs::labelsGiven({2, 2 * kRecipeNumbers}, numbers), pixels, of({2}, {1, 0.25})})[0]);
-    const Values wanted{0, 0.2, -0.2, -1, -1, 1, -0.7, 0.1, -0.1, 0.2, 0.5, -0.5};
+    const Values made = valuesOf(
+        apply(kPixelsToImages, Attrs::of(attrs),
+              {CaseInputs::labelsGiven({4, 2 * kRecipeNumbers}, numbers), pixels, of({4}, {1, 0.25, 0.6, 0.5})})[0]);
+    const Values wanted{0,  0.2,  -0.2, -1, -1, 1, -0.7, 0.1,  -0.1, 0.2, 0.5, -0.5,
+                        -1, -0.2, -1,   -1, 1,  1, -0.6, -0.2, 0.2,  -1,  -1,  1};
     QCOMPARE(made.size(), wanted.size());
     for (std::size_t i = 0; i < made.size(); ++i)
         QVERIFY2(std::abs(made[i] - wanted[i]) < 1e-6, std::to_string(i).c_str());
+}
+
+// A pixel of (200, 100, 50) turned by a third of the circle, and its place beside the source, which stays black.
+void tst_op_values::coloursOfPixelsByHand() {
+    const ImageRecipe recipe{.dx = 1, .jitter = {.steps = ColourJitter::kHue, .hue = 2 * kJitterOne}};
+    std::vector<int> numbers(kRecipeNumbers);
+    std::memcpy(numbers.data(), &recipe, sizeof recipe);
+    CaseInput pixels{HostTensor({{1, 3, 1, 2}, DType::U8}), ValueRole::Input, true};
+    std::ranges::copy(std::array<std::uint8_t, 6>{0, 200, 0, 100, 0, 50}, pixels.tensor.as<std::uint8_t>().begin());
+    const PixelsAttrs attrs{.mean = {0, 0, 0}, .deviation = {1, 1, 1}, .to = DType::F64};
+    const Values made = valuesOf(
+        apply(kPixelsToImages, Attrs::of(attrs), {CaseInputs::labelsGiven({1, kRecipeNumbers}, numbers), pixels})[0]);
+    const Values wanted{50, 0, 200, 0, 100, 0};
+    QCOMPARE(made.size(), wanted.size());
+    for (std::size_t i = 0; i < made.size(); ++i) QVERIFY(std::abs(255 * made[i] - wanted[i]) < 1e-4);
 }
 
 // What counts of a padded sample is as if the sample ended there, and what pads it gets no gradient.

@@ -17,12 +17,16 @@ CaseInput recipesOf(std::int64_t samples, const std::vector<ImageRecipe>& recipe
 }
 
 // Crops beyond every edge, mirrored and not, holes in the middle, at a corner and beyond it.
+// Of each two that are mixed one is pasted on the other, or none. Colours are jittered in two orders, or not.
 std::vector<ImageRecipe> variedRecipes(std::size_t count, std::int32_t sources) {
     std::vector<ImageRecipe> recipes;
     for (int i = 0; recipes.size() < count; ++i) {
         ImageRecipe recipe{.source = (i * 5 + 1) % sources, .dy = i % 5 - 2, .dx = i % 7 - 3, .mirrored = i % 2};
         if (i % 3 == 1) recipe.hole = {1, 0, 3, 2};
         if (i % 3 == 2) recipe.erased = {0, 2, 100, 100};
+        if (i % 6 == 2 || i % 6 == 5) recipe.pasted = {1, 1, 4, 6};
+        if (i % 4 == 1) recipe.jitter = {0x4321, 80000, 50000, 12000, 90000, 70000};
+        if (i % 4 == 3) recipe.jitter = {0x2134, 50000, 90000, -30000, 20000, -150000};
         recipes.push_back(recipe);
     }
     return recipes;

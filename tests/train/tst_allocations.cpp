@@ -76,7 +76,7 @@ Task smallTask(const QString& name, const QString& devices) {
     const std::string model = isOptimizer ? "fashion-cnn" : name.toStdString();
     Task task{smallSpec(model, devices.toStdString()), dataFor(model, 100, 9)};
     if (isOptimizer) task.spec.optimizer.id = name.toStdString();
-    if (isOptimizer) task.spec.augmentation["mixup"] = 0.4;
+    if (isOptimizer) task.spec.augmentation["mixup"] = task.spec.augmentation["cutmix"] = 0.4;
     return task;
 }
 

@@ -50,7 +50,7 @@ private slots:
         spec.learningRate = optimizer == "adamw" ? 0.002 : 0.02;
         spec.labelSmoothing = 0.1;
         if (readsImages(spec.model.id)) spec.augmentation = {{"cutout", std::int64_t{3}}, {"flip", true}};
-        if (model == "lenet5") spec.augmentation["mixup"] = 0.4;
+        if (model == "lenet5") spec.augmentation["mixup"] = spec.augmentation["cutmix"] = 0.4;
         const Run one = trained(spec, samples);
         QCOMPARE(one.result.outcome, RunResult::Outcome::Finished);
         const auto steps = one.recorder.all<StepDone>();

@@ -141,6 +141,14 @@ const Setting kExpressed[] = {
      [](TrialSpec& spec) {
          spec.augmentation = {{"mixup", 0.2}, {"flip", true}};
      }},
+    {"cutmix",
+     [](TrialSpec& spec) {
+         spec.augmentation = {{"cutmix", 1.0}};
+     }},
+    {"mixup or cutmix",
+     [](TrialSpec& spec) {
+         spec.augmentation = {{"mixup", 0.2}, {"cutmix", 1.0}, {"flip", true}};
+     }},
     {"frozen", [](TrialSpec& spec) { spec.frozen = "block1,block2"; }},
     {"accumulation", [](TrialSpec& spec) { spec.accumulation = 4; }},
     {"tf32", [](TrialSpec& spec) { spec.precision = "tf32"; }},
@@ -152,6 +160,10 @@ const Setting kMissing[] = {
     {"mode", [](TrialSpec& spec) { spec.mode = "reproducible"; }},
     {"shard_threads", [](TrialSpec& spec) { spec.mode = "reproducible", spec.shardThreads = 2; }},
     {"shares", [](TrialSpec& spec) { spec.shares = "2,1"; }},
+    {"jitter",
+     [](TrialSpec& spec) {
+         spec.augmentation = {{"jitter_brightness", 0.4}, {"jitter_hue", 0.1}};
+     }},
     {"batch_norm", [](TrialSpec& spec) { spec.batchNorm = "synchronised"; }},
     {"recompute", [](TrialSpec& spec) { spec.recompute = "segments"; }},
     {"devices", [](TrialSpec& spec) { spec.devices = "cpu:2x1"; }},

@@ -95,7 +95,8 @@ private slots:
         spec.epochs = 3;
         spec.averageDecay = averageDecay;
         spec.augmentation = {{"crop_padding", std::int64_t{2}}, {"flip", true}, {"cutout", std::int64_t{3}}};
-        if (model == "fashion-cnn") spec.augmentation["mixup"] = 0.4;
+        if (model == "fashion-cnn")
+            spec.augmentation["mixup"] = spec.augmentation["cutmix"] = spec.augmentation["jitter_contrast"] = 0.4;
         spec.schedule.params = {{"warmup", 0.5}};
         QTemporaryDir unbrokenFolder;
         const Run unbroken = run(requestFor(spec, unbrokenFolder.path().toStdString()));

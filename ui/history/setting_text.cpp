@@ -29,6 +29,8 @@ constexpr Label kLabels[] = {
     {"check_every", QT_TRANSLATE_NOOP("SettingText", "Compare every")},
     {"on_lost_device", QT_TRANSLATE_NOOP("SettingText", "Lost device")},
     {"on_non_finite", QT_TRANSLATE_NOOP("SettingText", "Non-finite numbers")},
+    {"on_bad_sample", QT_TRANSLATE_NOOP("SettingText", "Unreadable images")},
+    {"max_bad_share", QT_TRANSLATE_NOOP("SettingText", "Unreadable at most")},
     {"checkpoint_minutes", QT_TRANSLATE_NOOP("SettingText", "Checkpoint every")},
     {"keep_checkpoints", QT_TRANSLATE_NOOP("SettingText", "Keep checkpoints")},
     {"timeout", QT_TRANSLATE_NOOP("SettingText", "Wait at most")},

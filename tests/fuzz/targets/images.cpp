@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "datasets/cut_picture.h"
 #include "datasets/entries.h"
 #include "datasets/image_codec.h"
 #include "engine/core/result.h"
@@ -25,7 +26,16 @@ bool decodes(Input image, auto&& decode) {
     try {
         for (const int channels : {1, 3}) {
             std::vector<std::uint8_t> square(static_cast<std::size_t>(channels) * 16 * 16);
-            toSquare(decode(image, DecodeWish{channels, 16}), 16, channels, square);
+            for (const Decode how : {Decode::Fast, Decode::Exact}) {
+                const ImageRule rule{.size = 16, .channels = channels, .decode = how};
+                const auto part = [&](const DecodeWish& wish, DecodedPart& into) { decode(image, wish, into); };
+                cutPicture(
+                    part, rule, [&](int height, int width) { return rule.middle(height, width); }, square);
+                const RandomCut random{.least = 0.1};
+                cutPicture(
+                    part, rule, [&](int height, int width) { return randomCut(random, height, width, 1, 2, 3); },
+                    square);
+            }
         }
         return true;
     } catch (const ProblemError&) {
@@ -45,11 +55,13 @@ struct Folder : MemoryFolder {
 std::size_t capOfImage(std::size_t bytes) { return std::max(bytes, kLargestPicture); }
 
 bool runJpeg(Input input) {
-    return decodes(input, [](Input image, const DecodeWish& wish) { return decodeJpeg(image, "", wish); });
+    return decodes(input,
+                   [](Input image, const DecodeWish& wish, DecodedPart& into) { decodeJpeg(image, "", wish, into); });
 }
 
 bool runPng(Input input) {
-    return decodes(input, [](Input image, const DecodeWish&) { return decodePng(image, ""); });
+    return decodes(input,
+                   [](Input image, const DecodeWish& wish, DecodedPart& into) { decodePng(image, "", wish, into); });
 }
 
 bool runImageFolder(Input input) {

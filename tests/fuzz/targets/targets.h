@@ -10,6 +10,8 @@ bool runJpeg(Input input);
 bool runPng(Input input);
 bool runImageFolder(Input input);  // u8 settings, three u16 sizes, four files
 bool runTextCsv(Input input);      // a table of texts and labels
+bool runLabelList(Input input);    // as a CSV, and as lines of text
+bool runArchive(Input input);      // a tar or zip, read in place
 bool runCheckpoint(Input input);
 bool runTrialSpec(Input input);
 bool runTrainEvent(Input input);
@@ -23,6 +25,7 @@ std::size_t capOfIdx(std::size_t bytes);
 std::size_t capOfCifar(std::size_t bytes);
 std::size_t capOfImage(std::size_t bytes);
 std::size_t capOfCsv(std::size_t bytes);
+std::size_t capOfArchive(std::size_t bytes);
 std::size_t capOfJson(std::size_t bytes);
 std::size_t capOfTraceFile(std::size_t bytes);
 std::size_t capOfSeriesChunk(std::size_t bytes);

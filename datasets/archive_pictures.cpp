@@ -1,0 +1,207 @@
+#include "datasets/archive_pictures.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <span>
+
+#include "datasets/archive_index.h"
+#include "datasets/archive_members.h"
+#include "datasets/image_kind.h"
+#include "datasets/named_pictures.h"
+#include "datasets/shard_members.h"
+#include "datasets/split_names.h"
+#include "engine/core/system_names.h"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Parts = std::vector<std::string_view>;
+
+bool isSystems(std::string_view name) { return std::ranges::any_of(partsOf(name), isSystemName); }
+
+// "imagenet-val-0001.tar": the first word that is a split's name.
+std::optional<Split> splitByName(const fs::path& archive) {
+    std::string word;
+    for (const char c : archive.stem().string() + '.') {
+        if (std::isalpha(static_cast<unsigned char>(c)))
+            word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        else if (const auto split = splitOf(word)) return split;
+        else word.clear();
+    }
+    return std::nullopt;
+}
+
+std::optional<Split> splitOfArchive(const fs::path& root, const fs::path& archive) {
+    if (archive == root) return std::nullopt;
+    if (archive.parent_path() != root) return splitOf(archive.parent_path().filename().string());
+    return splitByName(archive);
+}
+
+void addArchives(const fs::path& folder, std::vector<fs::path>& archives) {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) return;
+    for (const auto& item : fs::directory_iterator(folder)) {
+        const bool isSystem = isSystemName(item.path().filename().string());
+        if (!isSystem && isArchiveName(item.path()) && item.is_regular_file(ignored)) archives.push_back(item.path());
+    }
+}
+
+// How many folders all images lie in, above those that tell their classes.
+std::size_t commonDepth(const std::vector<Parts>& paths) {
+    for (std::size_t depth = 0;; ++depth) {
+        const auto isBelow = [&](const Parts& parts) {
+            return parts.size() > depth + 1 && parts[depth] == paths.front()[depth];
+        };
+        const auto isDeeper = [&](const Parts& parts) { return parts.size() > depth + 2; };
+        if (!std::ranges::all_of(paths, isBelow) || std::ranges::none_of(paths, isDeeper)) return depth;
+    }
+}
+
+class Scanner {
+public:
+    Scanner(const fs::path& root, const Reading& reading) : m_root(root), m_reading(reading) {}
+
+    void add(const fs::path& path, bool isAlone) {
+        const RandomFile archive(path);
+        m_archive = &archive;
+        m_prefix = isAlone ? "" : path.lexically_relative(m_root).generic_string() + '/';
+        m_split = splitOfArchive(m_root, path);
+        m_members = indexArchive(archive, [&] { m_reading.goOn(); });
+        std::erase_if(m_members, [&](const MemberPlace& member) { return passesOver(member); });
+        isShard(m_members) ? addShard() : addFolders();
+        m_scan.archives.push_back(path);
+    }
+
+    FolderScan finish(double testShare) {
+        if (m_passedOver > 0)
+            m_scan.notes.push_back({m_firstPassedOver, "class-folder.passed-over", {std::to_string(m_passedOver)}});
+        if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.test);  // one alone is all there is
+        if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.validation);
+        if (m_splits.train.empty()) throw ProblemError({m_root.string(), "archive.no-images", {}});
+        addSplits(m_scan, std::move(m_splits), testShare);
+        return std::move(m_scan);
+    }
+
+private:
+    bool passesOver(const MemberPlace& member) {
+        if (!isSystems(member.name)) return false;
+        if (m_passedOver++ == 0) m_firstPassedOver = pathOf(member).string();
+        return true;
+    }
+
+    void addShard() {
+        const auto skipped = [&](const MemberPlace& member, const char* code) { skip(member, code); };
+        for (ShardPicture& each : shardPictures(*m_archive, m_members, skipped)) {
+            const MemberPlace& member = m_members[each.member];
+            const auto parts = partsOf(member.name);
+            addPicture(member,
+                       m_split.value_or(parts.size() > 1 ? splitOf(parts[0]).value_or(Split::Train) : Split::Train),
+                       std::move(each.className));
+        }
+    }
+
+    void addFolders() {
+        std::vector<Parts> paths;
+        std::vector<const MemberPlace*> pictures;
+        for (const MemberPlace& member : m_members) {
+            if (!isOfKind(member.name, imageFiles())) {
+                skip(member, imageFiles().codeOfOthers.c_str());
+            } else {
+                paths.push_back(partsOf(member.name));
+                pictures.push_back(&member);
+            }
+        }
+        const std::size_t depth = paths.empty() ? 0 : commonDepth(paths);
+        for (std::size_t i = 0; i < pictures.size(); ++i) addInFolder(*pictures[i], std::span(paths[i]).subspan(depth));
+    }
+
+    // split/class/image or class/image
+    void addInFolder(const MemberPlace& member, std::span<const std::string_view> parts) {
+        const auto split = parts.size() > 2 && !m_split ? splitOf(parts[0]) : std::nullopt;
+        if (split) parts = parts.subspan(1);
+        if (parts.size() < 2) skip(member, "class-folder.no-class");
+        else addPicture(member, m_split ? *m_split : split.value_or(Split::Train), std::string(parts[0]));
+    }
+
+    void addPicture(const MemberPlace& member, Split split, std::string className) {
+        if (member.kind == MemberPlace::Kind::Packed)
+            throw ProblemError({m_archive->path().string(), "archive.member-packed", {member.name}});
+        if (member.kind == MemberPlace::Kind::Other) return skip(member, "file.not-regular");
+        LabelledFile file{pathOf(member), m_prefix + member.name,  0,
+                          member.bytes,   m_archive->modifiedNs(), m_archive->changedNs()};
+        file.archive = std::ssize(m_scan.archives);
+        file.offset = member.offset;
+        of(split).push_back({std::move(file), std::move(className)});
+    }
+
+    std::vector<NamedPicture>& of(Split split) {
+        return split == Split::Train ? m_splits.train : split == Split::Test ? m_splits.test : m_splits.validation;
+    }
+
+    fs::path pathOf(const MemberPlace& member) const { return m_archive->path() / member.name; }
+
+    void skip(const MemberPlace& member, const char* code) {
+        m_scan.skipped.push_back({pathOf(member), {pathOf(member).string(), code, {}}});
+    }
+
+    const fs::path& m_root;
+    const Reading& m_reading;
+    FolderScan m_scan;
+    NamedSplits m_splits;
+    std::int64_t m_passedOver = 0;
+    std::string m_firstPassedOver;
+    // Of the archive that is listed at the moment:
+    const RandomFile* m_archive = nullptr;
+    std::vector<MemberPlace> m_members;
+    std::optional<Split> m_split;
+    std::string m_prefix;
+};
+
+}  // namespace
+
+std::vector<fs::path> archivesAt(const fs::path& path) {
+    std::error_code ignored;
+    std::vector<fs::path> archives;
+    if (fs::is_regular_file(path, ignored) && isArchiveName(path)) return {path};
+    addArchives(path, archives);
+    for (const SplitName& each : kSplitNames) addArchives(path / each.name, archives);
+    std::ranges::sort(archives);
+    return archives;
+}
+
+bool isOfImages(const fs::path& archive) {
+    try {
+        const RandomFile file(archive);
+        const auto members = openMembers(file);
+        for (int looks = 0; looks < 500; ++looks) {
+            const auto member = members->next();
+            if (!member) return false;
+            if (isOfKind(member->name, imageFiles()) && !isSystems(member->name)) return true;
+        }
+    } catch (const ProblemError&) {
+    }
+    return false;  // or opening it will say what is wrong
+}
+
+bool isPacked(const fs::path& archive) {
+    try {
+        const RandomFile file(archive);
+        openMembers(file);
+    } catch (const ProblemError& error) {
+        return error.problem().code == "archive.packed";
+    }
+    return false;
+}
+
+FolderScan scanArchives(const fs::path& root, const std::vector<fs::path>& archives, double testShare,
+                        const Reading& reading) {
+    Scanner scanner(root, reading);
+    for (const fs::path& each : archives) scanner.add(each, archives.size() == 1);
+    return scanner.finish(testShare);
+}
+
+}  // namespace lockstep

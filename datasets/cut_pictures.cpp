@@ -1,0 +1,45 @@
+#include "datasets/cut_pictures.h"
+
+#include <cstring>
+
+#include "engine/core/result.h"
+#include "engine/data/bad_samples.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t kImage = 0, kLabel = 1;  // fields, see imageFields()
+
+}  // namespace
+
+CutPictures::CutPictures(DatasetInfo info, std::shared_ptr<const PictureSource> source,
+                         std::vector<std::int32_t> labels, const ImageRule& rule)
+    : m_info(std::move(info)), m_source(std::move(source)), m_labels(std::move(labels)), m_rule(rule) {
+    m_info.count = std::ssize(m_labels);
+    m_info.isCut = true;
+    m_info.seenShare = rule.share;
+    m_info.interpolation = rule.interpolation;
+}
+
+void CutPictures::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
+    readCut(index, into, [this](int height, int width) { return m_rule.middle(height, width); });
+}
+
+void CutPictures::readCut(std::int64_t index, std::span<const std::span<std::byte>> into, const ChooseCut& cut) const {
+    const std::span<std::byte> image = into[kImage], label = into[kLabel];
+    if (!label.empty()) std::memcpy(label.data(), &m_labels[static_cast<std::size_t>(index)], sizeof(std::int32_t));
+    if (image.empty()) return;
+    try {
+        cutPicture([&](const DecodeWish& wish, DecodedPart& part) { m_source->read(index, wish, part); }, m_rule, cut,
+                   {reinterpret_cast<std::uint8_t*>(image.data()), image.size()});
+    } catch (const ProblemError& error) {
+        throw UnreadableSample(error.problem());
+    }
+}
+
+const std::byte* CutPictures::resident(std::int64_t index, std::size_t field) const {
+    return field == kLabel ? reinterpret_cast<const std::byte*>(&m_labels[static_cast<std::size_t>(index)]) : nullptr;
+}
+
+}  // namespace lockstep

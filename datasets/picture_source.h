@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/image_codec.h"
+
+namespace lockstep {
+
+// Pictures of any size, by number, wherever they are kept. Const calls are safe from many threads.
+class PictureSource {
+public:
+    virtual ~PictureSource() = default;
+    virtual std::int64_t count() const = 0;
+    // Throws ProblemError naming the file.
+    virtual void read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const = 0;
+    virtual std::string fileOf(std::int64_t index) const = 0;
+};
+
+// Those whose encoded bytes are at hand.
+class EncodedPictures : public PictureSource {
+public:
+    // Uses the memory of `into`, which may be larger. Throws ProblemError naming the file.
+    virtual std::span<const std::uint8_t> encoded(std::int64_t index, std::vector<std::uint8_t>& into) const = 0;
+    void read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const final;
+};
+
+}  // namespace lockstep

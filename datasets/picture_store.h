@@ -1,0 +1,60 @@
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "datasets/cut_picture.h"
+#include "datasets/picture_source.h"
+#include "datasets/reading.h"
+#include "datasets/store_file.h"
+
+namespace lockstep {
+
+// How pictures are stored: those whose shorter side is longer than `shortSide` are scaled to that, the others stay as
+// they are, pixel for pixel.
+struct StoreRule {
+    int shortSide = 0, channels = 3;  // channels: 1 or 3
+    Interpolation interpolation = Interpolation::Bilinear;
+    Decode decode = Decode::Fast;
+};
+
+// Pictures of a source, decoded and made as small as they need to be, one behind the other in a file that is mapped:
+// one on disk, which later openings find again, or one without a name, which is memory. Each is compared with its hash
+// when it is first read.
+class PictureStore final : public PictureSource {
+public:
+    struct Failure {
+        std::int64_t index = 0;  // of the source
+        Problem reason;
+    };
+
+    // Decodes with as many threads as there are cores. `file`: where; empty: in memory. One that a killed process left
+    // is continued; one of another `key` (all that the pixels depend on) is made anew. `before`: see decodeAll().
+    // Throws ProblemError "dataset.cancelled" (what is done stays), "picture-store.disk-full" (nothing stays),
+    // "picture-store.busy", "picture-store.unwritable".
+    static std::shared_ptr<const PictureStore> make(std::shared_ptr<const PictureSource> source, const StoreRule& rule,
+                                                    const std::filesystem::path& file, std::uint64_t key,
+                                                    Reading& reading, std::int64_t before);
+
+    std::int64_t count() const override {
+        return std::ssize(m_good);
+    }  // of those that could be decoded, in their order
+    void read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const override;
+    std::string fileOf(std::int64_t index) const override { return m_source->fileOf(sourceOf(index)); }
+    std::int64_t sourceOf(std::int64_t index) const { return m_good[static_cast<std::size_t>(index)]; }
+    const std::vector<Failure>& failures() const { return m_failures; }
+
+private:
+    PictureStore(std::shared_ptr<const PictureSource> source, StoreFile file, int channels);
+
+    std::shared_ptr<const PictureSource> m_source;
+    StoreFile m_file;
+    int m_channels;
+    mutable std::vector<std::atomic<bool>> m_checked;  // by picture of the source
+    std::vector<std::int64_t> m_good;
+    std::vector<Failure> m_failures;
+};
+
+}  // namespace lockstep
