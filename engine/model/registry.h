@@ -27,7 +27,6 @@ struct ModelInput {
     std::int64_t batch = 1;
     int channels = 1, height = 0, width = 0, classes = 0;
     double labelSmoothing = 0;      // of the loss
-    bool mayMiss = false;           // labels of -1 are of samples that could not be read, and count for nothing
     bool synchronisesNorm = false;  // batch norm is over the batch of all ranks: synchronised_norm.h
     int tokens = 0;                 // T, of models that read tokens
     bool mixes = false;             // samples in training are mixtures of two: augment.h
@@ -41,6 +40,7 @@ struct ModelInput {
     // Layers that are not trained, each with all below it: "stem", "block3/conv1". Their parameters get neither
     // gradient nor update, and their batch norms use the running statistics, which stay as they are; dropout stays on.
     std::vector<std::string> frozen = {};
+    bool mayMiss = false;  // labels of -1 are of samples that could not be read, and count for nothing
 };
 
 // A layer that has tensors, as it is called here and elsewhere.
