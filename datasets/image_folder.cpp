@@ -169,15 +169,20 @@ public:
 
     void load(DatasetInfo& info, const FolderScan& scan, const Splits& from) {
         const auto all = std::ssize(scan.train) + std::ssize(scan.test) + std::ssize(scan.validation);
-        const auto normalising = std::min<std::int64_t>(std::ssize(scan.train), kMostNormalising);
+        constexpr std::int64_t kAtAGlance = 128;
+        const std::int64_t most = m_reading.glances() ? kAtAGlance : kMostNormalising;
+        const auto normalising = std::min<std::int64_t>(std::ssize(scan.train), most);
         m_reading.expect(m_keep == Keep::Stream ? normalising : all);
         const Pictures train = pictures("train", scan.train, from.train), test = pictures("test", scan.test, from.test),
                        validation = pictures("validation", scan.validation, from.validation);
         const CutPictures measured(info, train.source, train.labels, m_rule);
-        measureNormalisation(info, measured, [&](std::int64_t done) {
-            if (m_keep == Keep::Stream) m_reading.advance(done);
-            else m_reading.goOn();
-        });
+        measureNormalisation(
+            info, measured,
+            [&](std::int64_t done) {
+                if (m_keep == Keep::Stream) m_reading.advance(done);
+                else m_reading.goOn();
+            },
+            most);
         m_loaded.train = dataset(info, train);
         m_loaded.test = dataset(info, test);
         if (!scan.validation.empty()) m_loaded.validation = dataset(info, validation);

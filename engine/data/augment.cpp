@@ -135,7 +135,7 @@ const ParamSchema& augmentationSchema() {
          "Shows a random part of each picture, of this share of its area or more, scaled to the image's size: 0.08 is "
          "usual for photographs, 0 shows all."},
         {"crop_aspect",
-         4.0 / 3,
+         1.3333,
          1,
          4,
          {},

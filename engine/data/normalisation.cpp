@@ -70,8 +70,8 @@ private:
 // Images that threads share by taking the next one.
 class SharedSums {
 public:
-    explicit SharedSums(const Dataset& images)
-        : m_images(images), m_count(images.info().count), m_taken(std::min(m_count, kMostNormalising)) {}
+    SharedSums(const Dataset& images, std::int64_t most)
+        : m_images(images), m_count(images.info().count), m_taken(std::min(m_count, most)) {}
 
     std::int64_t taken() const { return m_taken; }
     void stop() { m_next = m_taken; }
@@ -108,9 +108,9 @@ void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixel
 }
 
 void measureNormalisation(DatasetInfo& info, const Dataset& images,
-                          const std::function<void(std::int64_t done)>& advance) {
+                          const std::function<void(std::int64_t done)>& advance, std::int64_t most) {
     constexpr std::int64_t kMostThreads = 8, kWorthAThread = 64;
-    SharedSums work(images);
+    SharedSums work(images, most);
     const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::future<ChannelSums>> helpers;
     for (std::int64_t i = 1; i < std::min({cores, kMostThreads, work.taken() / kWorthAThread + 1}); ++i)

@@ -47,7 +47,8 @@ std::string Server::reply(std::string_view line) {
 
 InspectAnswer Server::answer(const InspectRequest& request) {
     const auto* entry = valueOf(recogniseDataset(m_host.environment().datasets(), request.path));
-    return inspection(valueOf(entry->inspect(request.path, ParamValues(entry->params), {})), m_host.words);
+    return inspection(valueOf(entry->inspect(request.path, ParamValues(entry->params), {.glances = true})),
+                      m_host.words);
 }
 
 ValidateAnswer Server::answer(const ValidateRequest& request) {
