@@ -51,8 +51,14 @@ void CalibrationView::paintEvent(QPaintEvent*) {
                          Qt::AlignRight | Qt::AlignVCenter, text);
         painter.drawText(QRect(x - 30, area.bottom() + 2, 60, metrics.height()), Qt::AlignHCenter, text);
     }
-    painter.drawText(QRect(area.left(), area.bottom() + metrics.height(), area.width(), metrics.height()),
-                     Qt::AlignHCenter, tr("confidence; bars: how often it is right, dashes: how sure it is"));
+    const QRect below(0, area.bottom() + metrics.height(), width(), metrics.height());
+    for (const QString& words :
+         {tr("confidence; bars: how often it is right, dashes: how sure it is"),
+          tr("bars: how often it is right, dashes: how sure"), tr("bars: right, dashes: sure")}) {
+        if (metrics.horizontalAdvance(words) > below.width()) continue;
+        painter.drawText(below, Qt::AlignHCenter, words);
+        break;
+    }
     const auto count = static_cast<double>(m_bins.size());
     for (std::size_t i = 0; i < m_bins.size(); ++i) {
         const CalibrationBin& bin = m_bins[i];
