@@ -10,6 +10,7 @@
 #include "datasets/loading.h"
 #include "datasets/memory_dataset.h"
 #include "datasets/picture_store.h"
+#include "engine/core/content_hash.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/data/normalisation.h"
@@ -94,7 +95,8 @@ std::uint64_t storedBytes(std::size_t count, const ImageRule& rule) {
 
 KeepChoice keepOf(const ParamValues& params, const ImageRule& rule, std::size_t count, const Reading& reading) {
     const std::string& keep = params.string("keep");
-    const bool areCut = reading.cuts() && rule.size > kSmall;
+    const bool isPlain = rule.share == 1 && rule.interpolation == Interpolation::Bilinear;
+    const bool areCut = (reading.cuts() && rule.size > kSmall) || !isPlain;
     constexpr std::size_t kMany = 4096;
     const bool isGlance = reading.glances() && (count > kMany || areCut || keep == "cache");
     if (keep == "stream" || isGlance) return {Keep::Stream};
@@ -204,13 +206,17 @@ private:
     Pictures stored(const char* split, const std::vector<LabelledFile>& files, const Pictures& all) {
         const StoreRule rule{shortSideOf(m_rule), m_rule.channels, m_rule.interpolation, m_rule.decode};
         const DecodedFormat format{rule.shortSide, rule.channels, rule.decode};
+        ContentHash key;
+        key.add(decodedKey(m_root, files, format));
+        key.add(std::uint64_t{rule.interpolation == Interpolation::Bicubic});
         fs::path file;
-        if (m_keep == Keep::Cache) {
+        if (m_keep == Keep::Cache) {  // one of other pixels has another name: a run may have it mapped
             fs::create_directories(m_cacheFolder);
-            file = cacheFile(m_cacheFolder, m_root, split, format).replace_extension(".pictures");
+            char ending[32];
+            std::snprintf(ending, sizeof ending, ".%016llx.pictures", static_cast<unsigned long long>(key.value()));
+            file = cacheFile(m_cacheFolder, m_root, split, format).replace_extension(ending);
         }
-        const auto store =
-            PictureStore::make(all.source, rule, file, decodedKey(m_root, files, format), m_reading, m_done);
+        const auto store = PictureStore::make(all.source, rule, file, key.value(), m_reading, m_done);
         m_done += std::ssize(files);
         for (const auto& failure : store->failures())
             m_loaded.skipped.push_back({files[static_cast<std::size_t>(failure.index)].file, failure.reason});

@@ -61,8 +61,8 @@ void Worker::openLoaders() {
 void Worker::tellOfBadSamples() {
     constexpr std::int64_t kNamed = 20;
     const std::int64_t all = m_run.data.train->info().count + m_run.data.choosing()->info().count;
-    const std::int64_t count = m_run.bad.count();
     const auto found = m_run.bad.take();
+    const std::int64_t count = m_run.bad.count();
     std::int64_t at = count - std::ssize(found);
     const char* code = m_run.plan.batchNorm.empty() ? "run.sample-skipped" : "run.sample-skipped-normed";
     for (const BadSamples::Found& each : found) {
