@@ -23,7 +23,7 @@ struct PictureSize {
 };
 
 // How truly a JPEG is decoded. Exact: each pixel as the format defines it. Fast: of a part that becomes smaller the
-// decoder's half, quarter or eighth, and without what lies beside it; colours are interpolated more simply.
+// decoder's half, quarter or eighth, and without what lies beside it.
 enum class Decode { Fast, Exact };
 
 struct DecodeWish {
