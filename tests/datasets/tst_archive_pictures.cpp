@@ -32,7 +32,8 @@ std::string reasonFor(const DatasetReport& report, const std::string& name) {
 }
 
 std::string idAt(const fs::path& path) {
-    const auto found = recogniseDataset(builtinDatasets({}), path);
+    const auto all = builtinDatasets({});
+    const auto found = recogniseDataset(all, path);
     return found.ok() ? found.value()->id : found.problems().front().code;
 }
 

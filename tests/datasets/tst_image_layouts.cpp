@@ -34,7 +34,8 @@ bool isRemarked(const DatasetReport& report, const std::string& code) {
 }
 
 std::string idAt(const fs::path& path) {
-    const auto found = recogniseDataset(builtinDatasets({}), path);
+    const auto all = builtinDatasets({});
+    const auto found = recogniseDataset(all, path);
     return found.ok() ? found.value()->id : found.problems().front().code;
 }
 
