@@ -157,6 +157,14 @@ GoodFiles goodOf(const std::vector<LabelledFile>& files, const DecodedImages& im
     return good;
 }
 
+void requireAny(const fs::path& path, const Dataset& train, const std::vector<SkippedFile>& skipped) {
+    if (train.info().count > 0 || skipped.empty()) return;
+    const SkippedFile& first = skipped.front();
+    throw ProblemError({path.string(),
+                        "image-folder.none-readable",
+                        {std::to_string(skipped.size()), first.file.string(), first.reason.code}});
+}
+
 // The pictures of each split.
 struct Splits {
     std::shared_ptr<const EncodedPictures> train, test, validation;
@@ -261,6 +269,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     if (choice.keep != Keep::Squares) {
         loaded.warnings = choice.reason;
         CutFolder(cacheFolder, root, choice.keep, rule, reading, loaded).load(info, scan, pictures);
+        requireAny(path, *loaded.train, loaded.skipped);
         return loaded;
     }
     reading.expect(static_cast<std::int64_t>(all));
@@ -274,12 +283,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
                                                std::move(good.paths));
     };
     loaded.train = split("train", scan.train, *pictures.train, 0);
-    if (loaded.train->info().count == 0 && !loaded.skipped.empty()) {
-        const SkippedFile& first = loaded.skipped.front();
-        throw ProblemError({path.string(),
-                            "image-folder.none-readable",
-                            {std::to_string(loaded.skipped.size()), first.file.string(), first.reason.code}});
-    }
+    requireAny(path, *loaded.train, loaded.skipped);
     loaded.test = split("test", scan.test, *pictures.test, scan.train.size());
     if (!scan.validation.empty())
         loaded.validation =

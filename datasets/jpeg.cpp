@@ -32,9 +32,7 @@ public:
         m_errors.error_exit = onError;
         m_errors.emit_message = onMessage;
         m_progress.progress_monitor = onProgress;
-        jpeg_create_decompress(&m_jpeg);
-        m_jpeg.progress = &m_progress;
-        if (!readHeader(bytes)) {
+        if (!create() || !readHeader(bytes)) {
             jpeg_destroy_decompress(&m_jpeg);
             throw ProblemError(failure());
         }
@@ -87,6 +85,13 @@ private:
         if (!jpeg->is_decompressor || reader.m_jpeg.input_scan_number <= kMostScans) return;
         std::snprintf(reader.m_message, sizeof reader.m_message, "it has more than %d scans", kMostScans);
         std::longjmp(reader.m_escape, 1);
+    }
+
+    bool create() {
+        if (setjmp(m_escape)) return false;
+        jpeg_create_decompress(&m_jpeg);  // keeps err and client_data
+        m_jpeg.progress = &m_progress;
+        return true;
     }
 
     bool readHeader(std::span<const std::uint8_t> bytes) {

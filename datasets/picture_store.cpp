@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "engine/core/content_hash.h"
@@ -107,10 +108,13 @@ std::vector<Kept> decodedTogether(const PictureSource& source, std::int64_t firs
         for (std::int64_t i; !reading.isCancelled() && (i = next++) < count;)
             kept[static_cast<std::size_t>(i)] = decoded(source, first + i, rule, part);
     };
-    const auto helpers = std::min<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()), count) - 1;
-    std::vector<std::jthread> threads;
-    for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back(work);
+    constexpr std::int64_t kMostThreads = 8;
+    const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+    std::vector<std::future<void>> helpers;
+    for (std::int64_t i = 1; i < std::min({cores, kMostThreads, count}); ++i)
+        helpers.push_back(std::async(std::launch::async, work));
     work();
+    for (auto& each : helpers) each.get();  // with what it threw
     return kept;
 }
 

@@ -35,11 +35,19 @@ StoreFile::StoreFile(std::filesystem::path file, std::uint64_t key, std::int64_t
     m_descriptor = m_file.empty() ? memfd_create("pictures", MFD_CLOEXEC)
                                   : open(m_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (m_descriptor < 0) throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
-    if (!m_file.empty() && flock(m_descriptor, LOCK_EX | LOCK_NB) != 0) {
+    try {
+        lock();
+        start();
+    } catch (...) {
         close(m_descriptor);
-        throw ProblemError({m_file.string(), "picture-store.busy", {}});
+        throw;
     }
-    start();
+}
+
+// Where a file system knows no locks, nobody is kept out.
+void StoreFile::lock() const {
+    if (m_file.empty() || flock(m_descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    throw ProblemError({m_file.string(), "picture-store.busy", {}});
 }
 
 // Where nothing of this kind is there, an empty one.
@@ -78,17 +86,23 @@ StoreFile::~StoreFile() {
     if (m_descriptor >= 0) close(m_descriptor);
 }
 
+void StoreFile::fail() {
+    const std::string why = std::strerror(errno);
+    std::error_code ignored;
+    if (!m_file.empty()) std::filesystem::remove(m_file, ignored);
+    throw ProblemError({m_file.string(), "picture-store.disk-full", {why}});
+}
+
+void StoreFile::sync() {
+    if (!m_file.empty() && fdatasync(m_descriptor) != 0) fail();
+}
+
 void StoreFile::write(const void* from, std::size_t bytes, std::uint64_t at) {
     const auto* next = static_cast<const char*>(from);
     while (bytes > 0) {
         const ssize_t written = pwrite(m_descriptor, next, bytes, static_cast<off_t>(at));
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) {
-            const std::string why = std::strerror(errno);
-            std::error_code ignored;
-            if (!m_file.empty()) std::filesystem::remove(m_file, ignored);
-            throw ProblemError({m_file.string(), "picture-store.disk-full", {why}});
-        }
+        if (written <= 0) fail();
         next += written, at += static_cast<std::uint64_t>(written), bytes -= static_cast<std::size_t>(written);
     }
 }
@@ -104,10 +118,10 @@ void StoreFile::append(const Run& run, std::span<const std::uint8_t> bytes) {
 
 // The header names only what is on the disk already.
 void StoreFile::commit() {
-    if (!m_file.empty()) fdatasync(m_descriptor);
+    sync();
     const Header header{.key = m_key, .count = m_count, .committed = m_appended, .end = m_end};
     write(&header, sizeof header, 0);
-    if (!m_file.empty()) fdatasync(m_descriptor);
+    sync();
     m_committed = m_appended;
 }
 

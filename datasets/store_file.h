@@ -36,7 +36,10 @@ public:
 
 private:
     struct Header;
+    void lock() const;
     void start();
+    void sync();
+    [[noreturn]] void fail();
     void write(const void* from, std::size_t bytes, std::uint64_t at);
 
     std::filesystem::path m_file;
