@@ -233,7 +233,8 @@ void AskedSamples::fill(const AskedSample& sample, std::span<const std::span<std
         const ImageRule rule{.size = shape.height,
                              .channels = shape.channels,
                              .share = m_info.seenShare,
-                             .interpolation = m_info.interpolation};
+                             .interpolation = m_info.interpolation,
+                             .decode = m_info.decodesExactly ? Decode::Exact : Decode::Fast};
         return decodeByRule(picture->file, picture->bytes, rule,
                             {reinterpret_cast<std::uint8_t*>(image.data()), image.size()});
     }

@@ -20,6 +20,7 @@ CutPictures::CutPictures(DatasetInfo info, std::shared_ptr<const PictureSource> 
     m_info.isCut = true;
     m_info.seenShare = rule.share;
     m_info.interpolation = rule.interpolation;
+    m_info.decodesExactly = rule.decode == Decode::Exact;
 }
 
 void CutPictures::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {

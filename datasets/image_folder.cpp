@@ -265,6 +265,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     info.id = "image-folder";
     info.fields = imageFields({format.channels, format.size, format.size});
     info.classes = scan.classes;
+    info.decodesExactly = format.decode == Decode::Exact;
     reading.describe(info);
     if (choice.keep != Keep::Squares) {
         loaded.warnings = choice.reason;

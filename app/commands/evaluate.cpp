@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
@@ -123,7 +126,7 @@ Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const A
     out.counts = std::move(result.counts);
     out.counts.step = out.step;
     out.counts.epoch = out.epoch;
-    out.counts.leftOut = asked.leftOut;
+    out.counts.leftOut = asked.leftOut + std::ssize(result.unreadable);
     out.answers = std::move(result.answers);
     out.fingerprint = asked.fingerprint;
     return out;
@@ -153,6 +156,18 @@ std::exception_ptr tryToKeep(Evaluation& evaluation, const DataKnown& known, std
     }
 }
 
+// One remark of all that could not be read meanwhile; or none.
+std::vector<Problem> unreadable(const AskedData& asked, const EvaluateResult& result) {
+    if (result.unreadable.empty()) return {};
+    const Problem& first = result.unreadable.front();
+    const std::int64_t all = asked.data->info().count;
+    Problem said{asked.name,
+                 "dataset.left-out",
+                 {std::to_string(result.unreadable.size()), std::to_string(all), first.code, first.field}};
+    said.args.insert(said.args.end(), first.args.begin(), first.args.end());
+    return {std::move(said)};
+}
+
 int evaluateAsAsked(Context& context, EvaluateOptions options) {
     if (options.split.empty()) options.split = options.asksOtherData() ? "all" : "test";
     auto model = openModelSource(options.model, context.environment());
@@ -162,14 +177,15 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     const auto asked = openAsked(context, model.value(), options);
     if (!asked.ok()) return context.report(asked.problems());
     if (!options.json) tell(asked.value().remarks, context.words());
-    Evaluation evaluation =
-        evaluationOf(evaluateShown(context, model.value(), asked.value()), model.value(), asked.value(), options);
+    EvaluateResult result = evaluateShown(context, model.value(), asked.value());
+    std::vector<Problem> remarks = asked.value().remarks, later = unreadable(asked.value(), result);
+    if (options.json) std::ranges::move(std::exchange(later, {}), std::back_inserter(remarks));
+    Evaluation evaluation = evaluationOf(std::move(result), model.value(), asked.value(), options);
     const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model,
                               asked.value().data.get()};
     const bool keeps = options.keeps && namesTrial(options.model.word);
     // It is told before it is kept, but for JSON, which says the number that the history gives it.
     const DataKnown known = knownBy(model.value().checkpoint);
-    std::vector<Problem> remarks = asked.value().remarks, later;
     std::exception_ptr unkept = keeps && options.json ? tryToKeep(evaluation, known, remarks) : nullptr;
     printEvaluation(text, remarks, options, context.words());
     if (keeps && !options.json) unkept = tryToKeep(evaluation, known, later);

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-// Of a dataset's read(): why a sample cannot be read, in a person's words.
+// Of a dataset's read(): why a sample cannot be read, as a problem that has words.
 class UnreadableSample final : public EngineError {
 public:
     explicit UnreadableSample(Problem problem)

@@ -42,8 +42,9 @@ struct DatasetInfo {
     // chosen at random; and how they are scaled.
     double seenShare = 1;
     Interpolation interpolation = Interpolation::Bilinear;
-    bool isCut = false;     // images are cut from pictures of other sizes when they are read
-    bool inMemory = false;  // all samples lie decoded in memory: resident() gives every field
+    bool decodesExactly = false;  // else a JPEG perhaps at a smaller scale
+    bool isCut = false;           // images are cut from pictures of other sizes when they are read
+    bool inMemory = false;        // all samples lie decoded in memory: resident() gives every field
 
     ImageShape image() const;  // of the field "image"; all 0 where there is none
 };

@@ -38,10 +38,11 @@ struct Loader::Slot {
 // What a reader needs besides the slot; taken once.
 struct Loader::Scratch {
     std::vector<std::int64_t> ids;
-    std::vector<std::span<std::byte>> room;  // where the dataset's fields of one sample go
-    std::vector<std::uint8_t> pixels;        // an image on its way to be augmented, in whatever colours
-    std::vector<std::uint8_t> whole;         // one that is cut here
-    std::optional<Sample> partner;           // what a sample is mixed with, and its image augmented
+    std::vector<std::span<std::byte>> room;       // where the dataset's fields of one sample go
+    std::vector<std::uint8_t> pixels;             // an image on its way to be augmented, in whatever colours
+    std::vector<std::uint8_t> whole;              // one that is cut here,
+    std::vector<std::span<std::byte>> wholeRoom;  // and where the fields of its sample go
+    std::optional<Sample> partner;                // what a sample is mixed with, and its image augmented
     std::vector<float> partnerImage;
 };
 
@@ -278,7 +279,7 @@ void Loader::readSample(std::int64_t id, std::int64_t epoch, std::span<const std
     try {
         readImage(id, epoch, room, scratch);
     } catch (const UnreadableSample& error) {
-        if (!m_options.bad) throw;
+        if (!m_options.bad) throw ProblemError(error.problem());
         m_options.bad->add({m_options.isTraining, id, error.problem()});
         constexpr std::int32_t kNone = -1;
         for (const auto& field : room) std::ranges::fill(field, std::byte{0});
@@ -298,9 +299,9 @@ void Loader::readImage(std::int64_t id, std::int64_t epoch, std::span<const std:
     if (m_data->info().isCut) return m_data->readCut(id, room, choose);
     const ImageShape shape = m_data->info().image();
     scratch.whole.resize(scratch.pixels.size());
-    std::vector<std::span<std::byte>> whole(room.begin(), room.end());
-    whole[static_cast<std::size_t>(m_image)] = std::as_writable_bytes(std::span(scratch.whole));
-    m_data->read(id, whole);
+    scratch.wholeRoom.assign(room.begin(), room.end());
+    scratch.wholeRoom[static_cast<std::size_t>(m_image)] = std::as_writable_bytes(std::span(scratch.whole));
+    m_data->read(id, scratch.wholeRoom);
     const auto out = room[static_cast<std::size_t>(m_image)];
     resamplePlanes(scratch.whole, shape.height, shape.width, choose(shape.height, shape.width).box,
                    {reinterpret_cast<std::uint8_t*>(out.data()), out.size()});

@@ -39,8 +39,8 @@ struct LoaderOptions {
     std::int64_t firstKept = 0;                  // number of the split's first image among those that the device keeps
     std::int64_t firstEpoch = 0, firstStep = 0;  // where to begin (resume)
     std::int64_t epochs = 1;                     // ends after firstEpoch + epochs - 1
-    // Told of samples that cannot be read, which then are blank, with the label -1. Null: reading them ends the loader.
-    // Outlives the loader.
+    // Told of samples that cannot be read (UnreadableSample), which then are blank, with the label -1. Null: the first
+    // ends the loader with its problem. Outlives the loader.
     BadSamples* bad = nullptr;
     bool isTraining = true;       // for those
     LoadTimes* times = nullptr;   // outlives the loader; null: nobody measures

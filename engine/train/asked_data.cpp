@@ -170,7 +170,8 @@ std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, con
             params["size"] = std::int64_t{image.height};
             params["colour"] = std::string(image.channels == 1 ? "grey" : "rgb");
         }
-        if (has("seen_share") && has("interpolation")) {
+        if (has("seen_share") && has("interpolation") && has("decode")) {
+            params["decode"] = std::string(trained.decodesExactly ? "exact" : "fast");
             params["seen_share"] = trained.seenShare;
             params["interpolation"] =
                 std::string(trained.interpolation == Interpolation::Bicubic ? "bicubic" : "bilinear");

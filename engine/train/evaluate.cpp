@@ -16,10 +16,11 @@ namespace {
 
 class EvaluateTask final : public RankTask {
 public:
-    EvaluateTask(const EvaluateRequest& request, const RunPlan& plan, Collective& group)
+    EvaluateTask(const EvaluateRequest& request, const RunPlan& plan, Collective& group, BadSamples& bad)
         : m_request(request),
           m_plan(plan),
           m_group(group),
+          m_bad(bad),
           m_rank(static_cast<std::size_t>(group.rank())),
           m_order(request.data->info().count, std::min(spec().batch, request.data->info().count), spec().seed,
                   Sampler::Order::Sequential) {}
@@ -80,6 +81,7 @@ private:
                               .threads = static_cast<int>(spec().loaderThreads),
                               .seed = spec().seed,
                               .augmentation = {}};
+        if (spec().onBadSample == "skip") options.bad = &m_bad;
         placeSlots(options, *m_device);
         auto loader = std::make_unique<Loader>(m_request.data, m_order, m_plan.batch, std::move(options));
         const std::lock_guard lock(m_mutex);
@@ -120,6 +122,7 @@ private:
     const EvaluateRequest& m_request;
     const RunPlan& m_plan;
     Collective& m_group;
+    BadSamples& m_bad;  // shared by the ranks
     std::size_t m_rank;
     Sampler m_order;
     std::unique_ptr<Device> m_device;
@@ -137,6 +140,7 @@ RunPlan planFor(const EvaluateRequest& request) {
     DatasetInfo train = request.trained;
     train.count = request.resolved.spec.batch;
     train.inMemory = false;  // no device keeps images for an evaluation
+    train.isCut = request.data->info().isCut;
     return planRun(request.resolved, train, request.data->info(), AlgorithmChoice::Timed);
 }
 
@@ -147,12 +151,16 @@ EvaluateResult evaluate(const EvaluateRequest& request) {
     const auto group = makeGroup(request.resolved);
     std::vector<std::unique_ptr<EvaluateTask>> ranks;
     std::vector<RankTask*> tasks;
+    BadSamples bad;
     for (const auto& endpoint : group)
-        tasks.push_back(ranks.emplace_back(std::make_unique<EvaluateTask>(request, plan, *endpoint)).get());
+        tasks.push_back(ranks.emplace_back(std::make_unique<EvaluateTask>(request, plan, *endpoint, bad)).get());
     const AbortCause cause =
         runRanks(tasks, group, Watch{.timeout = request.resolved.spec.timeout, .onStuck = request.onStuck});
     if (cause.rank >= 0) rethrow(cause);
-    return std::move(ranks.front()->result());
+    EvaluateResult result = std::move(ranks.front()->result());
+    for (BadSamples::Found& each : bad.take()) result.unreadable.push_back(std::move(each.reason));
+    std::ranges::sort(result.unreadable, {}, &Problem::field);
+    return result;
 }
 
 TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices) {

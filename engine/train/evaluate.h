@@ -24,6 +24,7 @@ struct EvaluateResult {
     EvalCounts counts;                    // no classes: of a language, or of too many
     std::vector<LabelledAnswer> answers;  // by sample
     double seconds = 0;                   // of evaluating
+    std::vector<Problem> unreadable;      // samples that count for nothing, with on_bad_sample=skip
 };
 // Each device has the whole model and takes its share of every batch, as in training, by the same programs: on the
 // trial's own devices and data the result is what training said, bit by bit. No communication before the sums at the

@@ -19,14 +19,16 @@ struct TrainedOn {
     std::vector<float> mean, deviation;
     double seenShare = 0;            // 0: all
     std::string interpolation = {};  // empty: bilinear
+    std::string decode = {};         // empty: fast
 };
-constexpr const char* kBicubic = "bicubic";
+constexpr const char *kBicubic = "bicubic", *kExact = "exact";
 
 void fields(auto& v, auto& e, const FieldText*) { v("name", e.name), v("type", e.type), v("shape", e.shape); }
 void fields(auto& v, auto& e, const TrainedOn*) {
     v("dataset", e.dataset), v("fields", e.fields), v("classes", e.classes), v.optional("channels", e.channels);
     v("mean", e.mean), v("deviation", e.deviation);
     v.optional("seen_share", e.seenShare), v.optional("interpolation", e.interpolation);
+    v.optional("decode", e.decode);
 }
 
 std::optional<DType> dtypeNamed(std::string_view name) {
@@ -67,6 +69,7 @@ std::string trainedOnText(const DatasetInfo& train) {
     TrainedOn out{train.id, order, {}, train.classes, train.mean, train.deviation};
     if (train.seenShare < 1) out.seenShare = train.seenShare;
     if (train.interpolation == Interpolation::Bicubic) out.interpolation = kBicubic;
+    if (train.decodesExactly) out.decode = kExact;
     for (const Field& field : train.fields) {
         const auto dims = field.type.shape.dims();
         out.fields.push_back({field.name, std::string(text(field.type.dtype)), {dims.begin(), dims.end()}});
@@ -93,6 +96,7 @@ std::optional<DatasetInfo> trainedOnFrom(const std::string& text) {
     info.deviation = in.deviation;
     if (in.seenShare > 0 && in.seenShare < 1) info.seenShare = in.seenShare;
     if (in.interpolation == kBicubic) info.interpolation = Interpolation::Bicubic;
+    info.decodesExactly = in.decode == kExact;
     for (const FieldText& each : in.fields) {
         auto field = fieldFrom(each);
         if (!field || findField(info.fields, field->name)) return std::nullopt;

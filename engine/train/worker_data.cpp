@@ -41,14 +41,15 @@ void Worker::openLoaders() {
                           .firstStep = m_stepInEpoch,
                           .epochs = spec().epochs - m_epoch,
                           .trace = m_run.options.trace};
-    if (spec().onBadSample == "skip" && m_run.data.train->info().isCut && !m_run.resolved.mixes())
-        options.bad = &m_run.bad;
+    const bool skipsBad = spec().onBadSample == "skip" && m_run.data.train->info().isCut;
+    if (skipsBad && !m_run.resolved.mixes()) options.bad = &m_run.bad;
     placeSlots(options, *m_device);
     LoaderOptions choosingOptions = options;
     choosingOptions.augmentation = {};
     choosingOptions.firstKept = m_run.data.train->info().count;
     choosingOptions.firstStep = 0;
     choosingOptions.isTraining = false;
+    if (skipsBad) choosingOptions.bad = &m_run.bad;
     choosingOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
     auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
     auto choosingLoader = std::make_unique<Loader>(choosing, choosingOrder, m_run.plan.batch, choosingOptions);
@@ -72,9 +73,11 @@ void Worker::tellOfBadSamples() {
         m_run.events.post(Message{"warning", std::move(said)});
     }
     if (found.empty() || static_cast<double>(count) <= spec().maxBadShare * static_cast<double>(all)) return;
-    throw EngineError(EngineError::Kind::Io, found.back().reason.field,
-                      std::to_string(count) + " of " + std::to_string(all) +
-                          " samples cannot be read, which is more than max_bad_share allows");
+    const Problem& last = found.back().reason;
+    Problem tooMany{
+        last.field, "run.too-many-bad", {std::to_string(count), std::to_string(all), last.code, last.field}};
+    tooMany.args.insert(tooMany.args.end(), last.args.begin(), last.args.end());
+    throw ProblemError(std::move(tooMany));
 }
 
 BatchLease Worker::nextBatch(Feed& feed) {

@@ -77,6 +77,36 @@ private slots:
         QVERIFY(args.at(3).toString().endsWith("b/bad0.jpg"));
     }
 
+    // Streamed ones, whose turn comes while training or evaluate runs.
+    void imagesThatCannotBeReadMeanwhileCountForNothing() {
+        LockstepProgram program;
+        const auto folder = imageFolder(program, 60, 16);
+        QStringList few = training(folder);
+        few << "--set"
+            << "dataset.keep=stream"
+            << "max_bad_share=0.1";
+        const auto whole = program.run(few);
+        QVERIFY2(whole.status == 0, qPrintable(whole.err));
+        QVERIFY(QFile::remove(folder + "/a/12.jpg"));  // a link of the others
+        put(folder + "/a/12.jpg", {0xff, 0xd8, 1, 2});
+        const auto told = program.run(few + QStringList{"--json"});
+        QVERIFY2(told.status == 0, qPrintable(told.err));
+        const auto message = messageIn(told, "run.sample-skipped");
+        QCOMPARE(message["args"].toArray().at(0).toString(), QString("1"));
+        QVERIFY(message["field"].toString().endsWith("a/12.jpg"));
+        const auto evaluated = program.run({"evaluate", "2", "--split", "all", "--json"});
+        QVERIFY2(evaluated.status == 0, qPrintable(evaluated.err));
+        QVERIFY2(evaluated.out.contains("dataset.left-out") && evaluated.out.contains("a/12.jpg"),
+                 qPrintable(evaluated.out));
+
+        const auto stopped = program.run(few + QStringList{"on_bad_sample=stop"});
+        QVERIFY(stopped.status != 0);
+        QVERIFY2(stopped.err.contains("12.jpg") && !stopped.err.contains("image."), qPrintable(stopped.err));
+        const auto tooMany = program.run(few + QStringList{"max_bad_share=0.001"});
+        QVERIFY(tooMany.status != 0);
+        QVERIFY2(tooMany.err.contains("1 of 60 samples cannot be read"), qPrintable(tooMany.err));
+    }
+
     void readingIsToldAndEndsWithASignal_data() {
         QTest::addColumn<int>("signal");
         QTest::newRow("Ctrl+C") << SIGINT;

@@ -97,4 +97,24 @@ inline std::optional<std::filesystem::path> sharedData(const std::string& name) 
     return folder / name;
 }
 
+inline Result<DatasetReport> inspectImages(const std::filesystem::path& path) {
+    const DatasetEntry of = entry("image-folder");
+    return of.inspect(path, params(of), {});
+}
+
+// The code of what kept a file of that name out of the samples.
+inline std::string reasonFor(const DatasetReport& report, const std::string& name) {
+    for (const SkippedFile& file : report.skipped) {
+        if (file.file.filename() == name) return file.reason.code;
+    }
+    return "not skipped";
+}
+
+// Of the format that a place is recognised as, or of the problem.
+inline std::string idAt(const std::filesystem::path& path) {
+    const auto all = builtinDatasets({});
+    const auto found = recogniseDataset(all, path);
+    return found.ok() ? found.value()->id : found.problems().front().code;
+}
+
 }  // namespace lockstep::test

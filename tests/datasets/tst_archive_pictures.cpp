@@ -19,24 +19,6 @@ using Names = std::vector<std::string>;
 using Counts = std::vector<std::int64_t>;
 using Members = std::vector<Member>;
 
-Result<DatasetReport> inspect(const fs::path& path) {
-    const DatasetEntry of = entry("image-folder");
-    return of.inspect(path, params(of), {});
-}
-
-std::string reasonFor(const DatasetReport& report, const std::string& name) {
-    for (const SkippedFile& file : report.skipped) {
-        if (file.file.filename() == name) return file.reason.code;
-    }
-    return "not skipped";
-}
-
-std::string idAt(const fs::path& path) {
-    const auto all = builtinDatasets({});
-    const auto found = recogniseDataset(all, path);
-    return found.ok() ? found.value()->id : found.problems().front().code;
-}
-
 // Dark for a label of 0, bright for 1.
 Bytes picture(int label) { return pngOf(Bytes(64, label == 0 ? 10 : 200), 8, 8, PNG_COLOR_TYPE_GRAY); }
 
@@ -114,7 +96,7 @@ private slots:
         writeFile(folder / "large.zip", zipOf(members, 0, true));
         for (const std::string name : {"photos.tar", "photos.zip", "large.zip"}) {
             QCOMPARE(idAt(folder / name), std::string("image-folder"));
-            const auto report = inspect(folder / name);
+            const auto report = inspectImages(folder / name);
             QCOMPARE(codeOf(report), std::string("ok"));
             QCOMPARE(report.value().classes, (Names{"cat", "dog"}));
             QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{40});
@@ -127,16 +109,16 @@ private slots:
         Members members = classFolders("data/train/", 4);
         for (const Member& each : classFolders("data/val/", 3)) members.push_back(each);
         writeFile(folder / "a.tar", tarOf(members));
-        QCOMPARE(inspect(folder / "a.tar").value().testPerClass, (Counts{3, 3}));
+        QCOMPARE(inspectImages(folder / "a.tar").value().testPerClass, (Counts{3, 3}));
         for (const Member& each : classFolders("data/test/", 2)) members.push_back(each);
         writeFile(folder / "a.tar", tarOf(members));
-        QCOMPARE(inspect(folder / "a.tar").value().trainPerClass, (Counts{4, 4}));
-        QCOMPARE(inspect(folder / "a.tar").value().testPerClass, (Counts{2, 2}));
-        QCOMPARE(inspect(folder / "a.tar").value().validationCount, std::int64_t{6});
+        QCOMPARE(inspectImages(folder / "a.tar").value().trainPerClass, (Counts{4, 4}));
+        QCOMPARE(inspectImages(folder / "a.tar").value().testPerClass, (Counts{2, 2}));
+        QCOMPARE(inspectImages(folder / "a.tar").value().validationCount, std::int64_t{6});
         QVERIFY(everyPictureHasItsLabel(folder / "a.tar"));
         members.push_back({"data/test/eel/1.png", picture(0)});
         writeFile(folder / "a.tar", tarOf(members));
-        QCOMPARE(codeOf(inspect(folder / "a.tar")), std::string("picture.unknown-class"));
+        QCOMPARE(codeOf(inspectImages(folder / "a.tar")), std::string("picture.unknown-class"));
     }
 
     void theSameAsUnpacked() {
@@ -151,7 +133,7 @@ private slots:
                 .value();
         };
         QVERIFY(of("photos") == of("photos.tar"));
-        QCOMPARE(reasonFor(inspect(folder / "photos.tar").value(), "half.png"), std::string("image.truncated"));
+        QCOMPARE(reasonFor(inspectImages(folder / "photos.tar").value(), "half.png"), std::string("image.truncated"));
     }
 
     void whatIsKeptIsOfThisArchive() {
@@ -172,7 +154,7 @@ private slots:
         writeFile(folder / "train-001.tar", tarOf(shard(6, 6)));
         writeFile(folder / "shards-val-000.tar", tarOf(shard(0, 4)));
         QCOMPARE(idAt(folder.path()), std::string("image-folder"));
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{"0", "1"}));
         QCOMPARE(report.value().trainPerClass, (Counts{6, 6}));
@@ -188,7 +170,7 @@ private slots:
         writeFile(folder / "train/0.tar", tarOf(shard(0, 6)));
         writeFile(folder / "train/1.tar", tarOf(shard(0, 6)));  // the same keys
         writeFile(folder / "test/0.tar", tarOf(shard(0, 4)));
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(idAt(folder.path()), std::string("image-folder"));
         QCOMPARE(report.value().trainPerClass, (Counts{6, 6}));
@@ -198,7 +180,7 @@ private slots:
     void moreArchivesThanStayOpen() {
         const Folder folder;
         for (int i = 0; i < 300; ++i) writeFile(folder / (std::to_string(i) + ".tar"), tarOf(shard(i, 1)));
-        QCOMPARE(inspect(folder.path()).value().trainCount + inspect(folder.path()).value().testCount,
+        QCOMPARE(inspectImages(folder.path()).value().trainCount + inspectImages(folder.path()).value().testCount,
                  std::int64_t{300});
         QVERIFY(everyPictureHasItsLabel(folder.path()));
     }
@@ -232,7 +214,7 @@ private slots:
                                        {"fine.seg.png", image},
                                        {"fine.cls", bytesOf(" 2 \r\n")}});
         writeFile(folder / "s.tar", tarOf(members));
-        const auto report = inspect(folder / "s.tar");
+        const auto report = inspectImages(folder / "s.tar");
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{"2", "11"}));
         QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{13});
@@ -254,7 +236,7 @@ private slots:
                                        {"__MACOSX/p/cat/._0.png", bytesOf("x")},
                                        {"p/dog/.DS_Store", bytesOf("x")}});
         writeFile(folder / "a.tar", tarOf(members));
-        const auto report = inspect(folder / "a.tar");
+        const auto report = inspectImages(folder / "a.tar");
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{"cat", "dog"}));
         QCOMPARE(reasonFor(report.value(), "notes.txt"), std::string("image.unknown-kind"));
@@ -276,21 +258,21 @@ private slots:
                                                                    "7zXZ"}};
         for (const auto& [name, begin] : beginnings) {
             writeFile(folder / name, bytesOf(begin + std::string(600, '\xff')));
-            QCOMPARE(codeOf(inspect(folder / name)), std::string("archive.packed"));
+            QCOMPARE(codeOf(inspectImages(folder / name)), std::string("archive.packed"));
             QCOMPARE(idAt(folder / name), std::string("dataset.packed"));
         }
         writeFile(folder / "a.zip", zipOf(classFolders(""), 8));
-        QCOMPARE(codeOf(inspect(folder / "a.zip")), std::string("archive.member-packed"));
+        QCOMPARE(codeOf(inspectImages(folder / "a.zip")), std::string("archive.member-packed"));
         writeFile(folder / "b.tar", bytesOf(std::string(2000, 'x')));
-        QCOMPARE(codeOf(inspect(folder / "b.tar")), std::string("archive.unknown"));
+        QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.unknown"));
         writeFile(folder / "b.tar", tarOf({{"notes.txt", bytesOf("x")}}));
-        QCOMPARE(codeOf(inspect(folder / "b.tar")), std::string("archive.no-images"));
+        QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.no-images"));
         QCOMPARE(idAt(folder / "b.tar"), std::string("dataset.packed"));
         for (const Bytes& none : {tarOf({}), zipOf({})}) {
             writeFile(folder / "none.tar", none);
-            QCOMPARE(codeOf(inspect(folder / "none.tar")), std::string("archive.no-images"));
+            QCOMPARE(codeOf(inspectImages(folder / "none.tar")), std::string("archive.no-images"));
         }
-        QCOMPARE(codeOf(inspect(folder / "nowhere.tar")), std::string("dataset.not-found"));
+        QCOMPARE(codeOf(inspectImages(folder / "nowhere.tar")), std::string("dataset.not-found"));
     }
 
     void namesThatLeadElsewhere() {
@@ -299,14 +281,14 @@ private slots:
             Members members = classFolders("");
             members.push_back({name, picture(0)});
             writeFile(folder / "a.tar", tarOf(members));
-            QCOMPARE(codeOf(inspect(folder / "a.tar")), std::string("archive.unsafe-name"));
+            QCOMPARE(codeOf(inspectImages(folder / "a.tar")), std::string("archive.unsafe-name"));
             writeFile(folder / "a.zip", zipOf(members));
-            QCOMPARE(codeOf(inspect(folder / "a.zip")), std::string("archive.unsafe-name"));
+            QCOMPARE(codeOf(inspectImages(folder / "a.zip")), std::string("archive.unsafe-name"));
         }
         Members twice = classFolders("");
         twice.push_back({"./cat/1.png", picture(1)});
         writeFile(folder / "a.tar", tarOf(twice));
-        QCOMPARE(codeOf(inspect(folder / "a.tar")), std::string("archive.named-twice"));
+        QCOMPARE(codeOf(inspectImages(folder / "a.tar")), std::string("archive.named-twice"));
         writeFile(folder / "a.tar", tarOf({{"cat/..1.png", picture(0)}, {"a/...", picture(0)}}));
         QCOMPARE(codeOfIndex(folder / "a.tar"), std::string("ok"));
     }
@@ -325,7 +307,7 @@ private slots:
         }
         writeFile(folder / "s/train-0.tar", tar);
         writeFile(folder / "s/train-1.tar", std::span(tar).first(tar.size() / 2));
-        QCOMPARE(codeOf(inspect(folder / "s")), std::string("archive.cut-short"));
+        QCOMPARE(codeOf(inspectImages(folder / "s")), std::string("archive.cut-short"));
     }
 
     // As `cat` makes them of shards.
@@ -335,7 +317,7 @@ private slots:
         const Bytes second = tarOf(shard(8, 8));
         both.insert(both.end(), second.begin(), second.end());
         writeFile(folder / "a.tar", both);
-        QCOMPARE(codeOf(inspect(folder / "a.tar")), std::string("ok"));
+        QCOMPARE(codeOf(inspectImages(folder / "a.tar")), std::string("ok"));
         QCOMPARE(index(folder / "a.tar").size(), std::size_t{32});
         writeFile(folder / "a.tar", std::span(both).first(both.size() - 1024));
         QCOMPARE(codeOfIndex(folder / "a.tar"), std::string("archive.cut-short"));
@@ -348,15 +330,15 @@ private slots:
         const Folder folder;
         for (const Member& each : classFolders("photos/")) writeFile(folder / each.name, each.bytes);
         writeFile(folder / "photos.tar.gz", bytesOf("\x1f\x8b\x08 and so on"));
-        QCOMPARE(inspect(folder / "photos").value().classes, (Names{"cat", "dog"}));
+        QCOMPARE(inspectImages(folder / "photos").value().classes, (Names{"cat", "dog"}));
         fs::rename(folder / "photos/cat", folder / "cat");
         fs::rename(folder / "photos/dog", folder / "dog");
         fs::remove(folder / "photos");
-        QCOMPARE(inspect(folder.path()).value().classes, (Names{"cat", "dog"}));
+        QCOMPARE(inspectImages(folder.path()).value().classes, (Names{"cat", "dog"}));
         fs::remove_all(folder / "cat");
         fs::remove_all(folder / "dog");
         QCOMPARE(idAt(folder.path()), std::string("image-folder"));
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("archive.packed"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("archive.packed"));
     }
 
     void damagedHeaders() {
@@ -433,7 +415,7 @@ private slots:
         if (!archive) QSKIP("imagenet-sample.tar is absent (LOCKSTEP_TEST_DATA)");
         QCOMPARE(idAt(*archive), std::string("image-folder"));
         QCOMPARE(index(*archive).size(), std::size_t{200});
-        QCOMPARE(codeOf(inspect(*archive)), std::string("dataset.missing-test"));  // one image each
+        QCOMPARE(codeOf(inspectImages(*archive)), std::string("dataset.missing-test"));  // one image each
     }
 };
 

@@ -36,13 +36,6 @@ Result<DatasetReport> inspect(const fs::path& path, const std::map<std::string, 
     return of.inspect(path, params(of, given), {});
 }
 
-std::string reasonFor(const DatasetReport& report, const std::string& name) {
-    for (const SkippedFile& file : report.skipped) {
-        if (file.file.filename() == name) return file.reason.code;
-    }
-    return "not skipped";
-}
-
 std::vector<std::string> codes(const std::vector<Problem>& problems) {
     std::vector<std::string> out;
     for (const Problem& problem : problems) out.push_back(problem.code);

@@ -17,26 +17,8 @@ void writePictures(const fs::path& folder, const std::string& name, int count, c
     for (int i = 0; i < count; ++i) writeFile(folder / (name + std::to_string(i) + ending), jpeg(8, 8));
 }
 
-Result<DatasetReport> inspect(const fs::path& path) {
-    const DatasetEntry of = entry("image-folder");
-    return of.inspect(path, params(of), {});
-}
-
-std::string reasonFor(const DatasetReport& report, const std::string& name) {
-    for (const SkippedFile& file : report.skipped) {
-        if (file.file.filename() == name) return file.reason.code;
-    }
-    return "not skipped";
-}
-
 bool isRemarked(const DatasetReport& report, const std::string& code) {
     return std::ranges::find(report.warnings, code, &Problem::code) != report.warnings.end();
-}
-
-std::string idAt(const fs::path& path) {
-    const auto all = builtinDatasets({});
-    const auto found = recogniseDataset(all, path);
-    return found.ok() ? found.value()->id : found.problems().front().code;
 }
 
 using Names = std::vector<std::string>;
@@ -113,7 +95,7 @@ private slots:
                 text += row.arg((i % 2 ? "a" : "b") + QString::number(i / 2), i % 2 ? "cat" : "dog");
             writeText(folder / name.toStdString(), text.toStdString());
             QCOMPARE(idAt(folder.path()), std::string("image-folder"));
-            const auto report = inspect(folder.path());
+            const auto report = inspectImages(folder.path());
             QCOMPARE(codeOf(report), std::string("ok"));
             QCOMPARE(report.value().classes, (Names{"cat", "dog"}));
             QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{20});
@@ -156,7 +138,7 @@ private slots:
         writeText(folder / "README.txt", "read me");
         list += "gone.jpg,cat\n../../etc/passwd,cat\na0,cat\nunlabelled,\n";
         writeText(folder / "labels.csv", list);
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(reasonFor(report.value(), "gone.jpg"), std::string("label-list.absent-file"));
         QCOMPARE(reasonFor(report.value(), "passwd"), std::string("label-list.absent-file"));
@@ -173,7 +155,7 @@ private slots:
         writePictures(folder.path(), "a", 8);
         const auto codeWith = [&](const std::string& list) {
             writeText(folder / "labels.csv", list);
-            return codeOf(inspect(folder.path()));
+            return codeOf(inspectImages(folder.path()));
         };
         QCOMPARE(codeWith("a0.jpg,cat\na1.jpg,dog\na0.jpg,dog\n"), std::string("label-list.contradiction"));
         QCOMPARE(codeWith("a0.jpg\n"), std::string("label-list.no-column"));
@@ -186,7 +168,7 @@ private slots:
         QCOMPARE(codeWith(""), std::string("text.empty"));
         fs::remove(folder / "labels.csv");
         writeText(folder / "train.txt", "a0.jpg\n");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.no-label"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.no-label"));
     }
 
     // Not taken for a list of the images: what lies beside class folders by chance.
@@ -196,7 +178,7 @@ private slots:
         writePictures(folder / "dog", "b", 8);
         writeFile(folder / "stray.jpg", jpeg(8, 8));
         writeText(folder / "prices.csv", "animal,price\ncat,3\n");
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{"cat", "dog"}));
         QCOMPARE(reasonFor(report.value(), "stray.jpg"), std::string("class-folder.no-class"));
@@ -208,24 +190,24 @@ private slots:
         writeText(folder / "train.csv", "id,label\na0,cat\na1,dog\na2,cat\na3,dog\n");
         writeText(folder / "test.csv", "id\na0\na1\na2\na3\n");
         writeText(folder / "val_labels.csv", "id,label\na0,dog\na1,cat\na2,cat\na3,cat\n");
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().trainPerClass, (Counts{2, 2}));
         QCOMPARE(report.value().testPerClass, (Counts{3, 1}));
         QVERIFY(isRemarked(report.value(), "label-list.unlabelled-split"));
         writeText(folder / "test.csv", "id,label\na0,dog\na1,dog\na2,dog\na3,dog\n");
-        const auto three = inspect(folder.path());
+        const auto three = inspectImages(folder.path());
         QCOMPARE(three.value().testPerClass, (Counts{0, 4}));
         QCOMPARE(three.value().validationCount, std::int64_t{4});
         writeText(folder / "test.csv", "id,label\na0,eel\na1,dog\na2,dog\na3,dog\n");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("picture.unknown-class"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("picture.unknown-class"));
     }
 
     void tinyImageNet() {
         const Folder folder;
         writeTiny(folder.path());
         QCOMPARE(idAt(folder.path()), std::string("image-folder"));
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{"tench", "cock"}));
         QCOMPARE(report.value().trainPerClass, (Counts{4, 4}));
@@ -238,9 +220,9 @@ private slots:
             QVERIFY(splits.value().test->fileOf(0).ends_with("val/images/val_1.JPEG"));
         }
         fs::remove(folder / "val/val_annotations.txt");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.missing"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.missing"));
         fs::remove_all(folder / "val");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("ok"));  // a share is held out
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("ok"));  // a share is held out
     }
 
     void imageNetAsItIsShipped_data() {
@@ -262,7 +244,7 @@ private slots:
         writeImageNet(folder.path());
         writeText(folder / list.toStdString(), text.toStdString());
         QCOMPARE(idAt(folder.path()), std::string("image-folder"));
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{kFish, kBird}));
         QCOMPARE(report.value().trainPerClass, (Counts{4, 4}));
@@ -270,7 +252,7 @@ private slots:
         QVERIFY(report.value().skipped.empty());
         writePictures(folder / "test" / kFish, "t", 2);
         writePictures(folder / "test" / kBird, "t", 2);
-        const auto three = inspect(folder.path());
+        const auto three = inspectImages(folder.path());
         QCOMPARE(three.value().testCount, std::int64_t{4});
         QCOMPARE(three.value().validationCount, std::int64_t{3});
     }
@@ -285,7 +267,7 @@ private slots:
             writeText(folder / "LOC_synset_mapping.txt", kFish + " tench, Tinca tinca\n" + kBird + " cock\n");
             for (const fs::path& given : {folder.path(), folder / above, data}) {
                 QCOMPARE(idAt(given), std::string("image-folder"));
-                const auto report = inspect(given);
+                const auto report = inspectImages(given);
                 QCOMPARE(codeOf(report), std::string("ok"));
                 QCOMPARE(report.value().classes, (Names{"tench", "cock"}));
                 QCOMPARE(report.value().testPerClass, (Counts{1, 2}));
@@ -297,9 +279,9 @@ private slots:
     void theDevkitAloneSaysNotEnough() {
         const Folder folder;
         writeImageNet(folder.path());
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.missing"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.missing"));
         writeText(folder / "ILSVRC2012_devkit_t12/data/ILSVRC2012_validation_ground_truth.txt", "1\n2\n1\n");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.devkit"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.devkit"));
     }
 
     void numbersNeedAListOfClasses() {
@@ -312,15 +294,15 @@ private slots:
             writeText(folder / "val.txt", text);
         };
         write(0);
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.numbers"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.numbers"));
         writeText(folder / "words.txt", kFish + "\ttench\n" + kBird + "\tcock\n");  // in no order of classes
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.numbers"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.numbers"));
         writeText(folder / "synset_words.txt", kFish + " tench, Tinca tinca\n" + kBird + " cock\n");
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().testPerClass, (Counts{2, 1}));
         write(1);  // the devkit's begin at 1
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("label-list.numbers"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.numbers"));
     }
 
     // As data to evaluate on are given.
@@ -341,14 +323,14 @@ private slots:
         const Folder folder;
         writeImageNet(folder.path());
         writeText(folder / "val.csv", "ILSVRC2012_val_00000000,n01440764\nabsent,n01440764\n");
-        const auto report = inspect(folder.path());
+        const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(reasonFor(report.value(), "absent"), std::string("label-list.absent-file"));
         QCOMPARE(reasonFor(report.value(), "ILSVRC2012_val_00000001.JPEG"), std::string("label-list.not-listed"));
         writeText(folder / "val.csv", "ILSVRC2012_val_00000000,n02102040\n");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("picture.unknown-class"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("picture.unknown-class"));
         writeText(folder / "val.csv", "none,n01440764\n");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.missing-test"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("dataset.missing-test"));
     }
 
     void synsetsOfOneName() {
@@ -357,7 +339,7 @@ private slots:
             writePictures(folder / id, "a", 8);
         writeText(folder / "synset_words.txt",
                   "n02012849 crane\nn03126707 crane, hoist\r\nn02102040 English springer\n");
-        QCOMPARE(inspect(folder.path()).value().classes,
+        QCOMPARE(inspectImages(folder.path()).value().classes,
                  (Names{"crane (n02012849)", "English springer", "crane (n03126707)", "n09999999"}));
     }
 };
