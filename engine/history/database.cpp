@@ -12,20 +12,21 @@ namespace {
 using SQLite::Database;
 namespace fs = std::filesystem;
 
-constexpr int kBusyMilliseconds = 10'000, kCacheKibibytes = 65'536;
+constexpr int kBusyMilliseconds = 10'000;
+constexpr int kReadersCache = 65'536, kWritersCache = 2'048;  // KiB
 constexpr std::uintmax_t kCheckedBytes = 16u << 20;  // larger files are not read through at each opening
 constexpr std::uintmax_t kLeastRoom = 64u << 10;     // what opening takes: the log's index and some pages
 
 int integerOf(Database& database, const char* pragma) { return database.execAndGet(pragma).getInt(); }
 
-// Against files that are not what they seem; and a cache that holds all of a large history, else whoever reads ten
-// thousand trials reads its pages several times over.
-void prepare(Database& database) {
+// Against files that are not what they seem. A reader's cache holds all of a large history, else whoever reads ten
+// thousand trials reads its pages several times over; a run that writes for days has no use for the pages behind it.
+void prepare(Database& database, int cacheKibibytes) {
     sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     database.exec("PRAGMA trusted_schema = OFF");
     database.exec("PRAGMA cell_size_check = ON");
     database.exec("PRAGMA foreign_keys = ON");
-    database.exec("PRAGMA cache_size = -" + std::to_string(kCacheKibibytes));
+    database.exec("PRAGMA cache_size = -" + std::to_string(cacheKibibytes));
 }
 
 [[noreturn]] void refuse(const fs::path& file, std::string code, std::vector<std::string> args = {}) {
@@ -137,7 +138,7 @@ bool isFull(const fs::path& file) {
 std::unique_ptr<Database> openReadOnly(const fs::path& file) {
     auto database = std::make_unique<Database>(file.string(), SQLite::OPEN_READONLY, kBusyMilliseconds);
     try {
-        prepare(*database);
+        prepare(*database, kReadersCache);
         integerOf(*database, "SELECT count(*) FROM sqlite_schema");
         return database;
     } catch (const SQLite::Exception& error) {
@@ -151,7 +152,7 @@ std::unique_ptr<Database> openReadOnly(const fs::path& file) {
         if (!refused || (!absent && walBytes > 0)) throw;
     }
     auto immutable = openImmutable(file);
-    prepare(*immutable);
+    prepare(*immutable, kReadersCache);
     return immutable;
 }
 
@@ -188,7 +189,7 @@ std::unique_ptr<Database> openForWriting(const fs::path& file, std::span<const M
         const bool current = inspect(file, steps);
         auto database =
             std::make_unique<Database>(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
-        prepare(*database);
+        prepare(*database, kWritersCache);
         if (sqlite3_db_readonly(database->getHandle(), "main") == 1) {
             refuse(file, "history.unwritable", {"it may only be read"});
         }
