@@ -8,7 +8,6 @@
 #include "app/csv_row.h"
 #include "app/format.h"
 #include "engine/spec/metrics.h"
-#include "engine/spec/perplexity.h"
 
 namespace lockstep {
 
@@ -17,6 +16,16 @@ namespace {
 constexpr std::size_t kListedConfusions = 10, kListedClasses = 40, kListedMistakes = 20;
 
 bool isLanguage(const EvaluationText& text) { return text.model.task == ModelTask::NextTokens; }
+
+std::vector<const Metric*> metricsOf(const EvaluationText& asked) {
+    return metricsOf(asked.evaluation, text(asked.model.task));
+}
+
+// More of them than elsewhere: whoever evaluates compares.
+std::string digitsText(const Metric& metric, double value) {
+    if (metric.unit == MetricUnit::Share) return percentText(value);
+    return fixedText(value, metric.unit == MetricUnit::Nats ? 6 : 4);
+}
 
 std::string nameOfClass(const EvaluationText& text, std::int64_t id) {
     const auto at = static_cast<std::size_t>(id);
@@ -39,13 +48,8 @@ std::string headText(const Evaluation& now) {
 std::string metricsText(const EvaluationText& text) {
     const Evaluation& now = text.evaluation;
     Table table({"METRIC", "VALUE"});
-    table.add({"loss", fixedText(now.loss, 6)});
-    table.add({"accuracy", percentText(now.accuracy)});
-    if (now.accuracy5 >= 0) table.add({"accuracy of the best five", percentText(now.accuracy5)});
-    if (isLanguage(text)) {
-        table.add({"perplexity", fixedText(perplexity(now.loss), 4)});
-        table.add({"bits per byte", fixedText(bitsPerByte(now.loss), 4)});
-    }
+    for (const Metric* each : metricsOf(text))
+        table.add({std::string(each->name), digitsText(*each, valueIn(resultOf(now), *each))});
     const double error = expectedCalibrationError(calibration(now.counts));
     if (!std::isnan(error)) table.add({"calibration error (ECE)", percentText(error)});
     return table.text();
@@ -213,25 +217,12 @@ std::string evaluationReport(const EvaluationText& text) {
 
 std::string evaluationJson(const EvaluationText& text, Json remarks) {
     const Evaluation& now = text.evaluation;
-    Json json{{"evaluation", now.id},
-              {"trial", now.trial},
-              {"checkpoint", now.checkpoint},
-              {"step", now.step},
-              {"epoch", now.epoch},
-              {"data", now.data},
-              {"dataset", now.dataset},
-              {"split", now.split},
-              {"devices", now.devices},
-              {"samples", now.samples},
-              {"left_out", now.counts.leftOut},
-              {"seconds", now.seconds},
-              {"loss", numberJson(now.loss)},
-              {"accuracy", numberJson(now.accuracy)}};
-    if (now.accuracy5 >= 0) json["accuracy5"] = now.accuracy5;
-    if (isLanguage(text)) {
-        json["perplexity"] = numberJson(perplexity(now.loss));
-        json["bits_per_byte"] = numberJson(bitsPerByte(now.loss));
-    }
+    Json json{
+        {"evaluation", now.id},   {"trial", now.trial},     {"checkpoint", now.checkpoint},   {"step", now.step},
+        {"epoch", now.epoch},     {"data", now.data},       {"dataset", now.dataset},         {"split", now.split},
+        {"devices", now.devices}, {"samples", now.samples}, {"left_out", now.counts.leftOut}, {"seconds", now.seconds}};
+    for (const Metric* each : metricsOf(text))
+        json[std::string(each->field)] = numberJson(valueIn(resultOf(now), *each));
     addCountsJson(json, text);
     if (!isLanguage(text)) json["mistakes"] = mistakesJson(text);
     json["fingerprint"] = fingerprintJson(now.fingerprint);

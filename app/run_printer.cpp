@@ -9,6 +9,7 @@
 
 #include "app/format.h"
 #include "app/standard_streams.h"
+#include "engine/spec/bandwidths.h"
 
 namespace lockstep {
 
@@ -181,6 +182,17 @@ void RunPrinter::say(const StragglerFound& event) {
     clearLine();
     fmt::print("rank {} keeps the others waiting: {:.1f} ms per update, {} of its time, by {}\n", event.rank,
                event.seconds * 1e3, percentText(event.share), causeText(event.cause));
+}
+
+// That training binds is as it should be, unless something else did before.
+void RunPrinter::say(const BindingChanged& event) {
+    const bool isUsual = event.binding != text(Binding::Loading) && event.binding != text(Binding::Cores);
+    if (isUsual && !m_isBound) return;
+    m_isBound = true;
+    clearLine();
+    const Problem verdict = verdictOf(event);
+    fmt::print("{}\n", m_words.what(verdict));
+    if (const auto remedy = m_words.remedy(verdict); !remedy.empty()) fmt::print("  → {}\n", remedy);
 }
 
 void RunPrinter::say(const RunFinished& event) {

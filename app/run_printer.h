@@ -42,6 +42,7 @@ private:
     void say(const RunFailed& event);
     void say(const DataProgress& event);
     void say(const EvalCounts&) {}
+    void say(const BindingChanged& event);
     void showLine(const std::string& whole, const std::string& fitting);
 
     using Clock = std::chrono::steady_clock;
@@ -49,7 +50,7 @@ private:
     const Words& m_words;
     Progress m_progress;
     Clock::time_point m_lastLine{};
-    bool m_lineShown = false, m_outputFailed = false;
+    bool m_lineShown = false, m_outputFailed = false, m_isBound = false;
     std::function<void(int error)> m_onOutputError;
 };
 

@@ -56,13 +56,24 @@ Kept scaled(const DecodedPart& part, const StoreRule& rule, int height, int widt
 
 Kept picture(const PictureSource& source, std::int64_t index, const StoreRule& rule, DecodedPart& part) {
     DecodeWish wish{.channels = rule.channels, .decode = rule.decode};
+    PictureSize full;
     wish.part = [&](const PictureSize& size) {
+        full = size;
         const int shorter = std::min(size.height, size.width), kept = std::min(shorter, rule.shortSide);
         wish.height = std::max(1, size.height * kept / shorter), wish.width = std::max(1, size.width * kept / shorter);
         return PictureBox{0, 0, static_cast<double>(size.width), static_cast<double>(size.height)};
     };
     source.read(index, wish, part);
-    return scaled(part, rule, wish.height, wish.width);
+    Kept kept = scaled(part, rule, wish.height, wish.width);
+    kept.run.fullHeight = full.height, kept.run.fullWidth = full.width;
+    return kept;
+}
+
+// Of the picture that it was, in what is stored of it.
+PictureBox scaled(const PictureBox& box, const StoreFile::Run& run) {
+    const double across = static_cast<double>(run.width) / run.fullWidth;
+    const double down = static_cast<double>(run.height) / run.fullHeight;
+    return {box.left * across, box.top * down, box.right * across, box.bottom * down};
 }
 
 // Words with their ends: what a Problem is made of.
@@ -153,12 +164,13 @@ void PictureStore::read(std::int64_t index, const DecodeWish& wish, DecodedPart&
     const auto bytes = m_file.bytes(run);
     const auto row = static_cast<std::size_t>(m_channels) * static_cast<std::size_t>(std::max(run.width, 0));
     auto& isChecked = m_checked[static_cast<std::size_t>(sourceOf(index))];
-    const bool fits = run.height > 0 && bytes.size() == row * static_cast<std::size_t>(run.height);
+    const bool fits = run.height > 0 && run.fullHeight > 0 && run.fullWidth > 0 &&
+                      bytes.size() == row * static_cast<std::size_t>(run.height);
     if (!fits || (!isChecked && hashOf(bytes) != run.hash))
         throw ProblemError({m_file.name().string(), "picture-store.damaged", {fileOf(index)}});
     isChecked = true;
     into.view = {bytes.data(), m_channels, run.height, run.width, row};
-    into.box = wish.part({m_channels, run.height, run.width});
+    into.box = scaled(wish.part({m_channels, run.fullHeight, run.fullWidth}), run);
 }
 
 }  // namespace lockstep

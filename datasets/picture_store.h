@@ -13,7 +13,7 @@
 namespace lockstep {
 
 // How pictures are stored: those whose shorter side is longer than `shortSide` are scaled to that, the others stay as
-// they are, pixel for pixel.
+// they are, pixel for pixel. Cuts are chosen as of the pictures that they were.
 struct StoreRule {
     int shortSide = 0, channels = 3;  // channels: 1 or 3
     Interpolation interpolation = Interpolation::Bilinear;

@@ -17,7 +17,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'P', 'I', 'C', 'S', '0', '1'};
+constexpr std::array<char, 8> kMagic{'L', 'S', 'P', 'I', 'C', 'S', '0', '2'};
 constexpr std::uint64_t kTable = 4096;  // where the table of runs begins
 
 }  // namespace

@@ -14,6 +14,7 @@ public:
     struct Run {
         std::uint64_t offset = 0, bytes = 0, hash = 0;  // hash: a ContentHash of the bytes
         std::int32_t height = 0, width = 0;             // what the bytes are; 0: another thing
+        std::int32_t fullHeight = 0, fullWidth = 0;     // what that was scaled from
     };
 
     // Opens it for `count` runs; one that is there is continued where it is of the same key and count. Throws

@@ -14,6 +14,7 @@
 #include "app/run_printer.h"
 #include "app/trial_json.h"
 #include "engine/core/disk_use.h"
+#include "engine/spec/bandwidths.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/checkpoint_keeper.h"
@@ -100,22 +101,29 @@ void addMessages(Table& table, const std::vector<Message>& messages, const Words
         table.add({"", fmt::format("… and {} more: --json has all", messages.size() - kMostMessages)});
 }
 
-void printResults(const TrialRow& row, const std::vector<Problem>& problems, const std::vector<Message>& messages,
-                  const Words& words) {
+// What one trial came to, besides what its row holds.
+struct Results {
+    std::vector<Problem> problems;  // why its latest attempt failed
+    std::vector<Message> messages;
+    std::optional<BindingChanged> binding;
+};
+
+void printResults(const TrialRow& row, const Results& results, const Words& words) {
     Table table({"RESULT", "VALUE"});
     table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
     table.add({"progress",
                fmt::format("epoch {} of {}, step {}, attempt {}", row.epoch, row.epochs, row.step, row.attempts)});
     addMetrics(table, row);
     if (row.samplesPerSecond) table.add({"training rate", rateText(*row.samplesPerSecond)});
+    if (results.binding) table.add({"bandwidths", words.what(verdictOf(*results.binding))});
     if (row.seconds) table.add({"time", durationText(*row.seconds)});
     table.add({"started", timeText(row.createdAt)});
     if (!row.finishedAt.empty()) table.add({"ended", timeText(row.finishedAt)});
-    for (const auto& problem : problems) {
+    for (const auto& problem : results.problems) {
         table.add({"failure", words.what(problem)});
         if (const auto remedy = words.remedy(problem); !remedy.empty()) table.add({"remedy", remedy});
     }
-    addMessages(table, messages, words);
+    addMessages(table, results.messages, words);
     if (!row.note.empty()) table.add({"note", row.note});
     table.add({"files", row.runDirectory});
     fmt::print("{}", table.text());
@@ -246,11 +254,24 @@ Json messagesJson(const std::vector<Message>& messages, const Words& words) {
     return out;
 }
 
+// Of the latest attempt, when it last was something else that bound it.
+Json bandwidthsJson(const std::optional<BindingChanged>& seen) {
+    if (!seen) return {};
+    return {{"binding", seen->binding},
+            {"loading_samples_per_second", seen->loading},
+            {"training_samples_per_second", seen->training},
+            {"reached_samples_per_second", seen->reached},
+            {"loader_threads", seen->loaderThreads},
+            {"loader_limit", seen->limit},
+            {"step", seen->step}};
+}
+
 Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spec, const std::string& metric,
               const Words& words) {
     Json out = trialJson(row);
     out["problems"] = problemsJson(problemsOfShow(query, row.id), words);
     out["messages"] = messagesJson(query.messages(row.id), words);
+    out["bandwidths"] = bandwidthsJson(query.binding(row.id));
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
     out["checkpoints"] = checkpointsJson(row);
@@ -290,7 +311,8 @@ int show(Context& context, const ShowOptions& options) {
         const DataKnown known = keptData(query, row);
         printSettings(spec.value(), known);
         fmt::print("\n");
-        printResults(row, problemsOfShow(query, row.id), query.messages(row.id), context.words());
+        printResults(row, {problemsOfShow(query, row.id), query.messages(row.id), query.binding(row.id)},
+                     context.words());
         printCheckpoints(row);
         const auto evaluations = query.evaluations(row.id);
         printEvaluations(evaluations);

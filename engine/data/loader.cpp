@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
-#include <exception>
-#include <optional>
 #include <utility>
 
+#include "engine/core/core_wait.h"
 #include "engine/core/error.h"
 #include "engine/core/tensor.h"
 #include "engine/data/resample.h"
@@ -31,13 +31,15 @@ struct Loader::Slot {
     enum class State { Free, Filling, Ready, Leased };
     std::shared_ptr<std::byte> memory;
     State state = State::Free;
-    std::int64_t count = 0;
-    std::exception_ptr failure;
+    Position at{};
+    std::vector<std::int64_t> ids;  // of its samples; all of it is constant while they are made
+    std::size_t claimed = 0, unfinished = 0;
+    std::exception_ptr failure;  // of the first that failed
+    std::size_t failedAt = 0;
 };
 
 // What a reader needs besides the slot; taken once.
 struct Loader::Scratch {
-    std::vector<std::int64_t> ids;
     std::vector<std::span<std::byte>> room;       // where the dataset's fields of one sample go
     std::vector<std::uint8_t> pixels;             // an image on its way to be augmented, in whatever colours
     std::vector<std::uint8_t> whole;              // one that is cut here,
@@ -66,6 +68,11 @@ BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mix
 }
 
 namespace {
+
+void blankLabel(std::span<std::byte> label) {
+    constexpr std::int32_t kNone = -1;
+    std::memcpy(label.data(), &kNone, sizeof kNone);
+}
 
 ImagesAs imagesOf(const BatchLayout& layout) {
     if (layout.find("recipe") < 0) return ImagesAs::Made;
@@ -120,28 +127,41 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
         const std::size_t bytes = std::max<std::size_t>(m_layout.bytes(), 1);
         m_slots.push_back(std::make_unique<Slot>());
         m_slots.back()->memory = m_options.slotMemory ? m_options.slotMemory(bytes) : ownMemory(bytes);
+        m_slots.back()->ids.reserve(static_cast<std::size_t>(m_layout.capacity()));
     }
-    const std::uint32_t spanName = m_options.trace ? m_options.trace->nameId("read") : 0;
+    if (m_options.trace) m_spanName = m_options.trace->nameId("read");
+    if (m_options.threads == 0 && !(m_options.limit > 0)) m_worth.emplace(m_options.mostThreads);
     try {
-        for (int reader = 0; reader < std::max(m_options.threads, 1); ++reader) {
-            TraceLane* lane = m_options.trace ? &m_options.trace->addLane(m_options.rank, "load") : nullptr;
-            Scratch scratch;
-            scratch.ids.reserve(static_cast<std::size_t>(m_layout.capacity()));
-            scratch.room.resize(m_data->info().fields.size());
-            if (m_image >= 0)
-                scratch.pixels.resize(m_data->info().fields[static_cast<std::size_t>(m_image)].type.bytes());
-            if (m_options.augmentation.mixes()) {
-                scratch.partner.emplace(*m_data);
-                scratch.partnerImage.resize(scratch.pixels.size());
-            }
-            m_readers.emplace_back([this, lane, spanName, scratch = std::move(scratch)]() mutable {
-                readerMain(scratch, lane, spanName);
-            });
-        }
+        useThreads(m_options.threads);
     } catch (...) {
         stop();  // the readers already started must not outlive the slots
         throw;
     }
+}
+
+void Loader::useThreads(int threads) {
+    while (std::ssize(m_readers) < std::max(threads, 1)) addReader();
+    const std::lock_guard lock(m_mutex);
+    m_threads = std::max(threads, 1);
+    m_changed.notify_all();
+}
+
+void Loader::addReader() {
+    TraceLane* lane = m_options.trace ? &m_options.trace->addLane(m_options.rank, "load") : nullptr;
+    Scratch scratch;
+    scratch.room.resize(m_data->info().fields.size());
+    if (m_image >= 0) scratch.pixels.resize(m_data->info().fields[static_cast<std::size_t>(m_image)].type.bytes());
+    if (m_options.augmentation.mixes()) {
+        scratch.partner.emplace(*m_data);
+        scratch.partnerImage.resize(scratch.pixels.size());
+    }
+    m_readers.emplace_back([this, reader = static_cast<int>(m_readers.size()), lane,
+                            scratch = std::move(scratch)]() mutable { readerMain(reader, scratch, lane); });
+}
+
+LoadPace Loader::pace() const {
+    const std::lock_guard lock(m_mutex);
+    return {m_made, static_cast<double>(m_busy) * 1e-9, m_threads};
 }
 
 Loader::~Loader() {
@@ -166,32 +186,48 @@ Loader::Position Loader::positionOf(std::int64_t batch) const {
 }
 
 BatchLease Loader::next() {
-    std::unique_lock lock(m_mutex);
-    if (m_nextToTake == m_total) return {};
-    Slot& slot = slotOf(m_nextToTake);
-    m_changed.wait(lock, [&] { return m_stopped || slot.state == Slot::State::Ready; });
-    if (m_stopped) return {};
-    if (slot.failure) std::rethrow_exception(slot.failure);
-
-    return take(slot);
+    const std::int64_t asked = traceNow();
+    BatchLease lease = [this]() -> BatchLease {
+        std::unique_lock lock(m_mutex);
+        if (m_nextToTake == m_total) return {};
+        Slot& slot = slotOf(m_nextToTake);
+        m_changed.wait(lock, [&] { return m_stopped || slot.state == Slot::State::Ready; });
+        if (m_stopped) return {};
+        if (slot.failure) std::rethrow_exception(slot.failure);
+        return take(slot);
+    }();
+    watch(lease, asked);
+    return lease;
 }
 
 BatchLease Loader::tryNext() {
-    const std::lock_guard lock(m_mutex);
-    if (m_stopped || m_nextToTake == m_total) return {};
-    Slot& slot = slotOf(m_nextToTake);
-    return slot.state == Slot::State::Ready && !slot.failure ? take(slot) : BatchLease();
+    BatchLease lease = [this]() -> BatchLease {
+        const std::lock_guard lock(m_mutex);
+        if (m_stopped || m_nextToTake == m_total) return {};
+        Slot& slot = slotOf(m_nextToTake);
+        return slot.state == Slot::State::Ready && !slot.failure ? take(slot) : BatchLease();
+    }();
+    watch(lease, traceNow());
+    return lease;
+}
+
+// Between two epochs other things take their time.
+void Loader::watch(const BatchLease& taken, std::int64_t asked) {
+    if (!taken || !m_worth) return;
+    const std::int64_t now = traceNow(), before = std::exchange(m_taken, now);
+    if (before == 0 || taken.step() == 0) return;
+    m_worth->add(taken.count(), static_cast<double>(now - before) * 1e-9, static_cast<double>(now - asked) * 1e-9);
+    if (m_worth->count() != m_threads) useThreads(m_worth->count());
 }
 
 BatchLease Loader::take(Slot& slot) {
-    const Position at = positionOf(m_nextToTake);
     BatchLease lease;
     lease.m_loader = this;
     lease.m_slot = static_cast<int>(static_cast<std::size_t>(m_nextToTake) % m_slots.size());
     lease.m_data = slot.memory.get();
-    lease.m_count = slot.count;
-    lease.m_epoch = at.epoch;
-    lease.m_step = at.step;
+    lease.m_count = std::ssize(slot.ids);
+    lease.m_epoch = slot.at.epoch;
+    lease.m_step = slot.at.step;
     slot.state = Slot::State::Leased;
     ++m_nextToTake;
     return lease;
@@ -203,58 +239,102 @@ void Loader::giveBack(int slot) noexcept {
     m_changed.notify_all();
 }
 
-std::int64_t Loader::claim() {
+std::optional<Loader::Part> Loader::claim(int reader) {
     std::unique_lock lock(m_mutex);
-    const auto claimable = [&] {
-        return m_stopped || m_nextToFill >= m_total || slotOf(m_nextToFill).state == Slot::State::Free;
-    };
-    m_changed.wait(lock, claimable);
-    if (m_stopped || m_nextToFill >= m_total) return -1;
-    slotOf(m_nextToFill).state = Slot::State::Filling;
-    m_changed.notify_all();  // another reader may be waiting for the batch after this one
-    return m_nextToFill++;
+    const auto isOver = [&] { return m_stopped || (!m_open && m_nextToFill >= m_total); };
+    const auto isWork = [&] { return m_open || slotOf(m_nextToFill).state == Slot::State::Free; };
+    m_changed.wait(lock, [&] { return isOver() || (reader < m_threads && isWork()); });
+    if (isOver()) return std::nullopt;
+    if (!m_open) begin();
+    Slot& slot = *m_open;
+    constexpr std::size_t kPartsOfEach = 4;  // so that all end at about the same time
+    const std::size_t parts = m_threads > 1 ? kPartsOfEach * static_cast<std::size_t>(m_threads) : 1;
+    const std::size_t size = (slot.ids.size() + parts - 1) / parts;
+    const Part part{&slot, slot.claimed, std::min(slot.claimed + size, slot.ids.size())};
+    slot.claimed = part.end;
+    if (slot.claimed == slot.ids.size()) m_open = nullptr;
+    m_changed.notify_all();  // another reader may be waiting for the rest, or for the batch after this one
+    return part;
 }
 
-void Loader::finish(Slot& slot) {
+void Loader::begin() {
+    m_open = &slotOf(m_nextToFill);
+    m_open->state = Slot::State::Filling;
+    m_open->at = positionOf(m_nextToFill++);
+    const Position at = m_open->at;
+    const Share share = m_options.partition.share(m_sampler.batchSize(at.step), m_options.rank);
+    m_sampler.batch(at.epoch, at.step, share, m_open->ids);
+    m_open->claimed = 0;
+    m_open->unfinished = m_open->ids.size();
+}
+
+// Nobody will take what comes after a failure.
+void Loader::finish(const Part& part, std::exception_ptr failure) {
     const std::lock_guard lock(m_mutex);
-    slot.state = Slot::State::Ready;
-    if (slot.failure) m_nextToFill = m_total;  // nobody will take what comes after
+    Slot& slot = *part.slot;
+    slot.unfinished -= part.end - part.begin;
+    if (failure) {
+        m_nextToFill = m_total;
+        if (!slot.failure || part.begin < slot.failedAt) slot.failure = std::move(failure), slot.failedAt = part.begin;
+        if (m_open == &slot) slot.unfinished -= slot.ids.size() - slot.claimed, m_open = nullptr;
+    }
+    if (slot.unfinished == 0) slot.state = Slot::State::Ready;
     m_changed.notify_all();
 }
 
-void Loader::readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanName) {
+void Loader::readerMain(int reader, Scratch& scratch, TraceLane* lane) {
     prepareReaderThread();
     currentLoadTimes = m_options.times;
-    for (std::int64_t batch; (batch = claim()) >= 0;) {
-        Slot& slot = slotOf(batch);
-        const Position at = positionOf(batch);
-        const std::int64_t begin = traceNow();
-        try {
-            fill(slot, at, scratch);
-        } catch (...) {
-            slot.failure = std::current_exception();
-        }
-        if (lane) lane->add({spanName, at.epoch * m_sampler.stepsPerEpoch() + at.step, begin, traceNow()});
-        finish(slot);
+    const CoreWait coreWait;
+    while (const auto part = claim(reader)) {
+        const Position at = part->slot->at;
+        const std::int64_t begin = traceNow(), waited = coreWait.nanoseconds();
+        std::exception_ptr failure = tryFill(*part, scratch);
+        holdBack(begin, *part);
+        const std::int64_t end = traceNow();
+        m_busy += std::max(end - begin - (coreWait.nanoseconds() - waited), m_threads.load() * timeOf(*part));
+        m_made += static_cast<std::int64_t>(part->end - part->begin);
+        if (lane) lane->add({m_spanName, at.epoch * m_sampler.stepsPerEpoch() + at.step, begin, end});
+        finish(*part, std::move(failure));
     }
 }
 
-void Loader::fill(Slot& slot, Position at, Scratch& scratch) const {
-    const Share share = m_options.partition.share(m_sampler.batchSize(at.step), m_options.rank);
-    m_sampler.batch(at.epoch, at.step, share, scratch.ids);
-    slot.count = static_cast<std::int64_t>(scratch.ids.size());
-    for (std::size_t place = 0; place < scratch.ids.size() && !m_stopped; ++place) {
-        fillSample(slot.memory.get(), place, at.epoch, scratch);
+std::exception_ptr Loader::tryFill(const Part& part, Scratch& scratch) const noexcept {
+    try {
+        fill(part, scratch);
+    } catch (...) {
+        return std::current_exception();
     }
+    return nullptr;
 }
 
-void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
-    const std::int64_t id = scratch.ids[place];
+// With a limit, a part is made when its time has come, however soon its samples were.
+void Loader::holdBack(std::int64_t begin, const Part& part) {
+    if (!(m_options.limit > 0)) return;
+    std::unique_lock lock(m_mutex);
+    m_heldBackUntil = std::max(m_heldBackUntil, begin) + timeOf(part);
+    const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(m_heldBackUntil)};
+    m_changed.wait_until(lock, until, [this] { return m_stopped.load(); });
+}
+
+std::int64_t Loader::timeOf(const Part& part) const {
+    const auto samples = static_cast<double>(part.end - part.begin);
+    return m_options.limit > 0 ? static_cast<std::int64_t>(1e9 * samples / m_options.limit) : 0;
+}
+
+void Loader::fill(const Part& part, Scratch& scratch) const {
+    for (std::size_t place = part.begin; place < part.end && !m_stopped; ++place)
+        fillSample(*part.slot, place, scratch);
+}
+
+void Loader::fillSample(Slot& slot, std::size_t place, Scratch& scratch) const {
+    std::byte* const base = slot.memory.get();
+    const std::int64_t id = slot.ids[place], epoch = slot.at.epoch;
     for (std::size_t f = 0; f < scratch.room.size(); ++f) scratch.room[f] = m_layout.place(base, f, place);
     std::memcpy(m_layout.place(base, scratch.room.size(), place).data(), &id, sizeof id);
     if (m_image < 0) return readSample(id, epoch, scratch.room, scratch);
 
-    if (m_images != ImagesAs::Made) return fillPixels(base, place, epoch, scratch);
+    if (m_images != ImagesAs::Made) return fillPixels(slot, place, scratch);
     const auto image = static_cast<std::size_t>(m_image);
     const std::span out(reinterpret_cast<float*>(scratch.room[image].data()), scratch.pixels.size());
     const auto* const resident =
@@ -262,7 +342,7 @@ void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, 
     scratch.room[image] = resident ? std::span<std::byte>() : std::as_writable_bytes(std::span(scratch.pixels));
     readSample(id, epoch, scratch.room, scratch);
     writeImage({resident ? resident : scratch.pixels.data(), scratch.pixels.size()}, epoch, id, out, scratch);
-    if (scratch.partner) mixSample(base, place, epoch, scratch);
+    if (scratch.partner) mixSample(slot, place, scratch);
 }
 
 void Loader::writeImage(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id, std::span<float> out,
@@ -281,10 +361,8 @@ void Loader::readSample(std::int64_t id, std::int64_t epoch, std::span<const std
     } catch (const UnreadableSample& error) {
         if (!m_options.bad) throw ProblemError(error.problem());
         m_options.bad->add({m_options.isTraining, id, error.problem()});
-        constexpr std::int32_t kNone = -1;
         for (const auto& field : room) std::ranges::fill(field, std::byte{0});
-        const auto label = static_cast<std::size_t>(m_layout.find("label"));
-        std::memcpy(room[label].data(), &kNone, sizeof kNone);
+        blankLabel(room[static_cast<std::size_t>(m_layout.find("label"))]);
     }
 }
 
@@ -307,8 +385,9 @@ void Loader::readImage(std::int64_t id, std::int64_t epoch, std::span<const std:
                    {reinterpret_cast<std::uint8_t*>(out.data()), out.size()});
 }
 
-void Loader::fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
-    const std::int64_t id = scratch.ids[place];
+void Loader::fillPixels(Slot& slot, std::size_t place, Scratch& scratch) const {
+    std::byte* const base = slot.memory.get();
+    const std::int64_t id = slot.ids[place], epoch = slot.at.epoch;
     const auto image = static_cast<std::size_t>(m_image);
     const std::byte* const kept = m_images == ImagesAs::Recipes ? m_data->resident(id, image) : nullptr;
     const std::span<std::byte> room =
@@ -319,7 +398,7 @@ void Loader::fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, 
     readSample(id, epoch, scratch.room, scratch);
     const auto* pixels = reinterpret_cast<const std::uint8_t*>(kept ? kept : room.data());
     recipesOf(base, place)[0] = recipeFor({pixels, room.size()}, epoch, id, scratch);
-    if (scratch.partner) mixSample(base, place, epoch, scratch);
+    if (scratch.partner) mixSample(slot, place, scratch);
 }
 
 // What is to be known of the whole image is in it: the device makes each pixel by itself.
@@ -337,15 +416,18 @@ std::span<ImageRecipe> Loader::recipesOf(std::byte* base, std::size_t place) con
     return {reinterpret_cast<ImageRecipe*>(bytes.data()), bytes.size() / sizeof(ImageRecipe)};
 }
 
-// Fields that only mixtures have come behind the ids.
-void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
+// Fields that only mixtures have come behind the ids. A mixture with what cannot be read has no part in the sums.
+void Loader::mixSample(Slot& slot, std::size_t place, Scratch& scratch) const {
+    std::byte* const base = slot.memory.get();
+    const std::int64_t epoch = slot.at.epoch;
     const DatasetInfo& info = m_data->info();
     const Mixture mixture =
-        mixtureOf(m_options.augmentation, info.image(), info.count, m_options.seed, epoch, scratch.ids[place]);
+        mixtureOf(m_options.augmentation, info.image(), info.count, m_options.seed, epoch, slot.ids[place]);
     const Sample& partner =
         scratch.partner->readBy([&](auto room) { readSample(mixture.partner, epoch, room, scratch); });
-    const std::int32_t label = partner.label();
+    const std::int32_t label = std::max(partner.label(), 0);
     std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
+    if (partner.label() < 0) blankLabel(m_layout.place(base, static_cast<std::size_t>(m_layout.find("label")), place));
     std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &mixture.lambda, sizeof mixture.lambda);
     if (m_images != ImagesAs::Made) return mixPixels(base, place, epoch, mixture, partner.image(), scratch);
     writeImage(partner.image(), epoch, mixture.partner, scratch.partnerImage, scratch);

@@ -1,9 +1,11 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/load_times.h"
 #include "engine/data/mixture.h"
+#include "engine/data/reader_count.h"
 #include "engine/data/sampler.h"
 
 namespace lockstep {
@@ -32,8 +35,9 @@ BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mix
 struct LoaderOptions {
     int rank = 0;
     Partition partition;  // who gets which samples of a global batch
-    int threads = 1;      // reader threads
-    int slotCount = 3;    // batch slots, at least 2
+    int threads = 1;      // reader threads; 0: as many as are worth it, mostThreads at most
+    int mostThreads = 1;
+    int slotCount = 3;  // batch slots, at least 2
     std::uint64_t seed = 0;
     Augmentation augmentation;
     std::int64_t firstKept = 0;                  // number of the split's first image among those that the device keeps
@@ -44,9 +48,18 @@ struct LoaderOptions {
     BadSamples* bad = nullptr;
     bool isTraining = true;       // for those
     LoadTimes* times = nullptr;   // outlives the loader; null: nobody measures
+    double limit = 0;             // samples per second that it makes at most; 0: as many as it can
     TraceBoard* trace = nullptr;  // a "load" lane per reader thread of this rank
     // Memory of a slot, zeroed; null: the loader's own. Outlives the loader or is shared with it.
     std::function<std::shared_ptr<std::byte>(std::size_t bytes)> slotMemory{};
+};
+
+// What a loader has made, and what its threads took for it together: waiting for a free slot, or for a core that others
+// were using, does not count; being held back by a limit does.
+struct LoadPace {
+    std::int64_t samples = 0;
+    double seconds = 0;
+    int threads = 1;
 };
 
 // A batch in a slot. Gives the slot back on destruction. `data` is the slot's base for program inputs (Arena::Io).
@@ -71,19 +84,20 @@ private:
     std::int64_t m_count = 0, m_epoch = 0, m_step = 0;
 };
 
-// The only stream of data: reader threads fill a fixed pool of batch slots ahead of the rank that takes them, in order.
-// Nothing is allocated per batch. next() is called by one thread. A reader's exception is rethrown by next() in the
-// place of the batch that failed; the batches before it are still delivered. Readers run at a lower priority than
-// compute threads.
+// The only stream of data: reader threads share the batch that comes next, and fill a fixed pool of batch slots ahead
+// of the rank that takes them, in order. Nothing is allocated per batch. next() is called by one thread. A reader's
+// exception is rethrown by next() in the place of the batch that failed; the batches before it are still delivered.
+// Readers run at a lower priority than compute threads.
 class Loader {
 public:
     // The layout has batchLayout's fields and room for this rank's share; otherwise EngineError(Internal).
     Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options);
     ~Loader();  // stops and joins; leases must be gone by then
 
-    BatchLease next();     // blocks; an empty lease after the last batch or after stop()
-    BatchLease tryNext();  // the same if it is there already, else an empty lease
-    void stop() noexcept;  // any thread
+    BatchLease next();      // blocks; an empty lease after the last batch or after stop()
+    BatchLease tryNext();   // the same if it is there already, else an empty lease
+    void stop() noexcept;   // any thread
+    LoadPace pace() const;  // since it began; any thread
     const BatchLayout& layout() const { return m_layout; }
 
 private:
@@ -92,21 +106,32 @@ private:
     struct Position {
         std::int64_t epoch, step;
     };
+    struct Part {  // of a batch, that one reader makes: places in it
+        Slot* slot = nullptr;
+        std::size_t begin = 0, end = 0;
+    };
     friend class BatchLease;
 
     Position positionOf(std::int64_t batch) const;
     Slot& slotOf(std::int64_t batch) const;
     void giveBack(int slot) noexcept;
-    void readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanName);
-    std::int64_t claim();  // the next batch to fill once its slot is free; -1: no more
-    void fill(Slot& slot, Position at, Scratch& scratch) const;
-    void fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
-    void fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void useThreads(int threads);  // from now on; what they make does not depend on it
+    void addReader();
+    void watch(const BatchLease& taken, std::int64_t asked);
+    void readerMain(int reader, Scratch& scratch, TraceLane* lane);
+    std::optional<Part> claim(int reader);  // once there is one; nothing: no more
+    void begin();                           // the next batch, whose slot is free; under the mutex
+    void fill(const Part& part, Scratch& scratch) const;
+    std::exception_ptr tryFill(const Part& part, Scratch& scratch) const noexcept;
+    void holdBack(std::int64_t begin, const Part& part);
+    std::int64_t timeOf(const Part& part) const;  // nanoseconds that a limit asks for; 0: there is none
+    void fillSample(Slot& slot, std::size_t place, Scratch& scratch) const;
+    void fillPixels(Slot& slot, std::size_t place, Scratch& scratch) const;
     void readSample(std::int64_t id, std::int64_t epoch, std::span<const std::span<std::byte>> room,
                     Scratch& scratch) const;
     void readImage(std::int64_t id, std::int64_t epoch, std::span<const std::span<std::byte>> room,
                    Scratch& scratch) const;
-    void mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void mixSample(Slot& slot, std::size_t place, Scratch& scratch) const;
     void writeImage(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id, std::span<float> out,
                     Scratch& scratch) const;
     ImageRecipe recipeFor(std::span<const std::uint8_t> image, std::int64_t epoch, std::int64_t id,
@@ -114,7 +139,7 @@ private:
     void mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, const Mixture& mixture,
                    std::span<const std::uint8_t> partner, Scratch& scratch) const;
     std::span<ImageRecipe> recipesOf(std::byte* base, std::size_t place) const;
-    void finish(Slot& slot);
+    void finish(const Part& part, std::exception_ptr failure);
     BatchLease take(Slot& slot);  // ready, and the next; under the mutex
 
     std::shared_ptr<const Dataset> m_data;
@@ -124,10 +149,17 @@ private:
     int m_image;  // the field to augment, or its recipes'; -1: none
     LoaderOptions m_options;
     std::vector<std::unique_ptr<Slot>> m_slots;
-    std::mutex m_mutex;
+    mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     std::int64_t m_nextToFill = 0, m_nextToTake = 0, m_total = 0;
+    Slot* m_open = nullptr;                          // of the batch of which samples have no reader yet; null: none
+    std::atomic<int> m_threads{0};                   // of the readers, those that work; the others wait
+    std::int64_t m_heldBackUntil = 0;                // traceNow()
+    std::atomic<std::int64_t> m_made{0}, m_busy{0};  // samples; nanoseconds
     std::atomic<bool> m_stopped{false};
+    std::uint32_t m_spanName = 0;
+    std::optional<ReaderCount> m_worth;  // where threads are not set
+    std::int64_t m_taken = 0;            // traceNow()
     std::vector<std::jthread> m_readers;
 };
 

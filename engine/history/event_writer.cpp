@@ -96,6 +96,7 @@ public:
     }
     void operator()(const CheckpointWritten&) const {}
     void operator()(const StragglerFound&) const {}
+    void operator()(const BindingChanged&) const {}
     void operator()(const TextSample&) const {}
     void operator()(const DataProgress&) const {}
     void operator()(const EvalCounts&) const {}

@@ -125,21 +125,25 @@ std::string escapedForLike(const std::string& text) {
     return out;
 }
 
-// The metrics of evaluations that rows repeat for lists.
-struct KeptMetric {
-    std::string_view key;
+// Where rows have the metrics of evaluations that they repeat for lists.
+struct KeptColumns {
+    double EvalDone::*evaluated;
+    Split split;
     std::optional<double> TrialRow::*newest, TrialRow::*best;  // the best: where its split is the one that chooses
 };
-constexpr KeptMetric kKept[] = {
-    {"test_accuracy", &TrialRow::testAccuracy, &TrialRow::bestAccuracy},
-    {"test_loss", &TrialRow::testLoss, &TrialRow::lowestTestLoss},
-    {"validation_accuracy", &TrialRow::validationAccuracy, &TrialRow::bestAccuracy},
-    {"validation_loss", &TrialRow::validationLoss, &TrialRow::lowestTestLoss},
+constexpr KeptColumns kKept[] = {
+    {&EvalDone::accuracy, Split::Test, &TrialRow::testAccuracy, &TrialRow::bestAccuracy},
+    {&EvalDone::loss, Split::Test, &TrialRow::testLoss, &TrialRow::lowestTestLoss},
+    {&EvalDone::accuracy, Split::Validation, &TrialRow::validationAccuracy, &TrialRow::bestAccuracy},
+    {&EvalDone::loss, Split::Validation, &TrialRow::validationLoss, &TrialRow::lowestTestLoss},
 };
 
 std::optional<double> keptIn(const TrialRow& row, const Metric& metric,
-                             std::optional<double> TrialRow::*KeptMetric::*which) {
-    const auto kept = std::ranges::find(kKept, metric.derive ? metric.from : metric.key, &KeptMetric::key);
+                             std::optional<double> TrialRow::*KeptColumns::*which) {
+    const Metric& measured = metric.derive ? *findMetric(metric.from) : metric;
+    const auto kept = std::ranges::find_if(kKept, [&](const KeptColumns& each) {
+        return measured.kept && each.evaluated == measured.evaluated && each.split == measured.split;
+    });
     const auto value = kept == std::end(kKept) ? std::nullopt : row.*((*kept).*which);
     return value && metric.derive ? metric.derive(*value) : value;
 }
@@ -214,13 +218,13 @@ Split chooses(Database& database, std::int64_t trial) {
 std::span<const RowColumn> rowColumns() { return kColumns; }
 
 std::optional<double> newest(const TrialRow& row, const Metric& metric) {
-    return keptIn(row, metric, &KeptMetric::newest);
+    return keptIn(row, metric, &KeptColumns::newest);
 }
 
 // Of a split that does not choose there is one evaluation.
 std::optional<double> best(const TrialRow& row, const Metric& metric) {
     const Metric& measured = metric.derive ? *findMetric(metric.from) : metric;
-    return keptIn(row, metric, measured.split == row.chooses() ? &KeptMetric::best : &KeptMetric::newest);
+    return keptIn(row, metric, measured.split == row.chooses() ? &KeptColumns::best : &KeptColumns::newest);
 }
 
 class TrialQuery::Impl {
@@ -388,6 +392,10 @@ std::optional<RunStarted> TrialQuery::started(std::int64_t trial) const {
 
 std::optional<RunFailed> TrialQuery::failure(std::int64_t trial) const {
     return m_impl->read([&](Database& database) { return newestOf<RunFailed>(database, trial); });
+}
+
+std::optional<BindingChanged> TrialQuery::binding(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) { return newestOf<BindingChanged>(database, trial); });
 }
 
 std::vector<Message> TrialQuery::messages(std::int64_t trial) const {

@@ -119,10 +119,11 @@ public:
     std::vector<std::int64_t> withoutLevels(std::span<const std::int64_t> trials) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
-    std::optional<RunStarted> started(std::int64_t trial) const;  // what the latest attempt last said of itself
-    std::optional<RunFailed> failure(std::int64_t trial) const;   // that ended the latest attempt, in full
-    std::vector<Message> messages(std::int64_t trial) const;      // of the latest attempt, in order
-    std::optional<TextSample> text(std::int64_t trial) const;     // the last that was written and stands
+    std::optional<RunStarted> started(std::int64_t trial) const;      // what the latest attempt last said of itself
+    std::optional<RunFailed> failure(std::int64_t trial) const;       // that ended the latest attempt, in full
+    std::optional<BindingChanged> binding(std::int64_t trial) const;  // what bound the latest attempt last
+    std::vector<Message> messages(std::int64_t trial) const;          // of the latest attempt, in order
+    std::optional<TextSample> text(std::int64_t trial) const;         // the last that was written and stands
     // What was asked of the trial's checkpoints, newest first; without the answers, which one alone gives.
     std::vector<Evaluation> evaluations(std::int64_t trial) const;
     std::optional<Evaluation> evaluation(std::int64_t id) const;

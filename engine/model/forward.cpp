@@ -95,7 +95,8 @@ LossValues lossOf(GraphBuilder& b, ValueId logits, ValueId label, const ModelInp
     if (!training || !input.mixes) return crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
     const Shape batch{input.batch};
     const ValueId other = b.input("label2", {batch, DType::I32});
-    return mixedCrossEntropy(b, logits, {label, other, lambdaInput(b, input)}, input.labelSmoothing, "loss");
+    return mixedCrossEntropy(b, logits, {label, other, lambdaInput(b, input)}, input.labelSmoothing, "loss",
+                             masked);
 }
 
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {
@@ -106,7 +107,7 @@ Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput
     const ValueId logits = model.build(b, sample, ids, input, params);
     checkLogits(model, input, b.typeOf(logits));
     checkFrozen(model, input, b.graph());
-    const bool masked = model.task == ModelTask::NextTokens || (input.mayMiss && !(training && input.mixes));
+    const bool masked = model.task == ModelTask::NextTokens || input.mayMiss;
     const LossValues loss = lossOf(b, logits, label, input, training, masked);
     b.graph().addOutput("loss_sum", loss.sum);
     b.graph().addOutput("weight", loss.weight);

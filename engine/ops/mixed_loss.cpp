@@ -48,9 +48,9 @@ constinit const OpDef kMixedCrossEntropy{.name = "mixed_cross_entropy", .infer =
 constinit const OpDef kMixedCrossEntropyBackward{.name = "mixed_cross_entropy_backward", .infer = inferBackward};
 
 LossValues mixedCrossEntropy(GraphBuilder& b, ValueId logits, const MixedLabels& mixed, double smoothing,
-                             const std::string& name) {
+                             const std::string& name, bool masked) {
     const auto outputs = b.append(kMixedCrossEntropy, {logits, mixed.labels, mixed.others, mixed.lambda},
-                                  Attrs::of(CrossEntropyAttrs{.smoothing = smoothing}), name);
+                                  Attrs::of(CrossEntropyAttrs{smoothing, masked}), name);
     return {outputs[0], outputs[1]};
 }
 

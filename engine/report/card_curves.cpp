@@ -21,8 +21,7 @@ struct CurvePlan {
 // Loss beside loss and accuracy beside accuracy, of whatever split; of plain numbers each by itself.
 CurvePlan curvePlan(const Metric& metric) {
     const std::string name(metric.name);
-    std::string title = name;
-    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+    const std::string title = capitalised(name);
     switch (metric.unit) {
         case MetricUnit::Nats: return {"loss", "Loss", "loss (nats)", 1, false};
         case MetricUnit::Share: return {"accuracy", "Accuracy", "accuracy (%)", 100, false, true};
@@ -114,6 +113,11 @@ Blocks curvesSection(const CardFacts& facts) {
     }
     if (blocks.size() == 1) blocks.push_back({Paragraph{"No update was recorded."}});
     return blocks;
+}
+
+std::string capitalised(std::string name) {
+    if (!name.empty()) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    return name;
 }
 
 }  // namespace lockstep::report

@@ -79,19 +79,17 @@ std::string leftOutText(const Evaluation& evaluation) {
 }
 
 Block evaluationsTable(const CardFacts& facts) {
-    const bool isText = isLanguage(facts);
-    TextTable table{{"Evaluation", "Checkpoint", "Data", "Split", "Samples", "Loss", isText ? "Perplexity" : "Accuracy",
-                     "Calibration error"},
+    const auto& [objective, training, epoch, quality, loss, aside] = metricsFor(facts.task, Split::Test);
+    TextTable table{{"Evaluation", "Checkpoint", "Data", "Split", "Samples", "Loss",
+                     capitalised(std::string(quality->name)), "Calibration error"},
                     {},
                     4};
     for (const Evaluation& each : facts.evaluations) {
         const double error = expectedCalibrationError(calibration(each.counts));
-        table.rows.push_back(
-            {std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')',
-             dataText(each.dataset, each.data) + sinceText(facts, each), each.split,
-             countText(each.samples) + leftOutText(each), metricText(*findMetric("test_loss"), each.loss),
-             isText ? metricText(*findMetric("test_perplexity"), perplexity(each.loss)) : percentText(each.accuracy),
-             percentText(error)});
+        table.rows.push_back({std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')',
+                              dataText(each.dataset, each.data) + sinceText(facts, each), each.split,
+                              countText(each.samples) + leftOutText(each), metricText(*loss, each.loss),
+                              metricText(*quality, valueIn(resultOf(each), *quality)), percentText(error)});
     }
     return {table};
 }

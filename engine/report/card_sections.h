@@ -18,6 +18,7 @@ Blocks repeatSection(const CardFacts& facts);
 Blocks useSection(const CardFacts& facts);
 Blocks limitsSection(const CardFacts& facts);
 
+std::string capitalised(std::string name);  // a metric's, as a title
 bool isLanguage(const CardFacts& facts);
 bool isEnded(const CardFacts& facts);       // in one way or another
 bool hasLostModel(const CardFacts& facts);  // its checkpoints are gone, so that it cannot be resumed, either

@@ -29,6 +29,21 @@ const Evaluation* newestOf(const std::string& dataset, const std::string& data,
 
 }  // namespace
 
+EvalDone resultOf(const Evaluation& evaluation) {
+    EvalDone result;
+    result.samples = evaluation.samples;
+    result.loss = evaluation.loss;
+    result.accuracy = evaluation.accuracy, result.accuracy5 = evaluation.accuracy5;
+    return result;
+}
+
+std::vector<const Metric*> metricsOf(const Evaluation& evaluation, std::string_view task) {
+    auto known = evaluationMetrics(task);
+    const auto isFive = [](const Metric* each) { return each->evaluated == &EvalDone::accuracy5; };
+    if (evaluation.accuracy5 < 0) std::erase_if(known, isFive);
+    return known;
+}
+
 const Evaluation* changedSince(const Evaluation& evaluation, std::span<const Evaluation> newestFirst) {
     const Evaluation* newest = newestOf(evaluation.dataset, evaluation.data, newestFirst);
     if (!evaluation.fingerprint || !newest || newest->id <= evaluation.id) return nullptr;

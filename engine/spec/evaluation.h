@@ -8,6 +8,7 @@
 
 #include "engine/core/data_fingerprint.h"
 #include "engine/core/result.h"
+#include "engine/spec/metrics.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
@@ -45,6 +46,11 @@ struct Evaluation {
     // Of the whole dataset as it was then; empty: of before it was kept, or it cannot be told.
     std::optional<DataFingerprint> fingerprint = {};
 };
+
+// What it came to, as a run's own evaluation would tell it, for metrics.h: of the test split, whichever was asked
+// about.
+EvalDone resultOf(const Evaluation& evaluation);
+std::vector<const Metric*> metricsOf(const Evaluation& evaluation, std::string_view task);  // those that it has
 
 // Of evaluations, newest first: the newest of the same data, where the samples that `evaluation` was asked about were
 // others by then. Null: they were the same, or nobody knows.

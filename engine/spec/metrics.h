@@ -22,9 +22,10 @@ struct Metric {
     double StepDone::*step = nullptr;               // at every step
     std::vector<float> StepDone::*ranks = nullptr;  // at every step and rank; the series are "compute.0", "compute.1"…
     double EvalDone::*evaluated = nullptr;  // at every evaluation of its split; of training: of the one that chooses
-    std::string_view field = {};            // its key in the event's JSON
+    std::string_view field = {};            // its key in JSON of the event, or of an evaluation
     double (*derive)(double) = nullptr;     // follows from another, at no cost
     std::string_view from = {};             // that one's key
+    bool kept = false;                      // in the rows of trials: the newest and the best
     bool noisy = false;                     // from step to step: curves are smoothed
     std::string_view task = {};             // text(ModelTask) of the only models that have it; empty: all
 };
@@ -33,6 +34,8 @@ struct Metric {
 // follow this list: a new metric is an entry here, a field of its event, and the place that fills it.
 std::span<const Metric> metrics();
 const Metric* findMetric(std::string_view key);  // null: there is none
+// What an evaluation of its own comes to, of models of the task: those of the test split, the objective first.
+std::vector<const Metric*> evaluationMetrics(std::string_view task);
 bool isBetter(const Metric& metric, double value, double than);
 
 // Not a number: the event does not have it, or is of another split.

@@ -68,6 +68,11 @@ static void fields(auto& v, auto& e, const EvalCounts*) {
     v("bin_samples", e.binSamples), v("bin_correct", e.binCorrect), v("bin_confidence", e.binConfidence);
     v.optional("left_out", e.leftOut);
 }
+static void fields(auto& v, auto& e, const BindingChanged*) {
+    v("step", e.step), v("binding", e.binding), v("loading", e.loading), v("training", e.training);
+    v("reached", e.reached), v("limit", e.limit), v("loader_threads", e.loaderThreads), v("devices", e.devices);
+    v("cores", e.cores), v("have_processors", e.haveProcessors);
+}
 
 namespace {
 
@@ -84,9 +89,9 @@ std::vector<std::string> split(const std::string& joined) {
 }
 
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
-    "run_started", "step_done",     "eval_done",  "checkpoint_written", "state_changed",
-    "message",     "run_finished",  "run_failed", "world_changed",      "straggler_found",
-    "text_sample", "data_progress", "eval_counts"};
+    "run_started", "step_done",     "eval_done",   "checkpoint_written", "state_changed",
+    "message",     "run_finished",  "run_failed",  "world_changed",      "straggler_found",
+    "text_sample", "data_progress", "eval_counts", "binding_changed"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const nlohmann::json& object) {

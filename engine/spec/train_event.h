@@ -39,6 +39,9 @@ struct StepDone {
     double samplesPerSecond = 0;  // over the last second or so
     // Per rank, of this step: seconds computing, in all-reduce, waiting for data.
     std::vector<float> compute, reduce, wait;
+    // How many samples per second loading could make and training could take, each by itself; see bandwidths.h. 0: not
+    // known yet.
+    double loadingRate = 0, trainingRate = 0;
 };
 // After each epoch, of the split that chooses; where that is validation, also of the test split once, at the end of the
 // run, of the model that was chosen: `step` and `epoch` are then that one's, and nothing is said of training.
@@ -93,6 +96,18 @@ struct StragglerFound {
     double seconds = 0;  // per update that the others lost
     double share = 0;    // of the update's time
 };
+// What keeps the run from being faster, the first time and whenever it is something else: see bandwidths.h, which has
+// the words.
+struct BindingChanged {
+    std::int64_t step = 0;
+    std::string binding = {};                       // text(Binding)
+    double loading = 0, training = 0, reached = 0;  // samples per second, of all devices
+    double limit = 0;                               // what loading is held at on purpose; 0: nothing
+    std::int64_t loaderThreads = 1;                 // for each device
+    std::int64_t devices = 1, cores = 1;            // cores: that the process may use
+    bool haveProcessors = false;                    // the devices compute on their own, not on these cores
+    bool operator==(const BindingChanged&) const = default;
+};
 // See RunState.
 struct StateChanged {
     std::string state;
@@ -135,12 +150,13 @@ struct RunFailed {
 RunFailed failureFrom(const Problem& problem);
 std::optional<Problem> problemIn(const RunFailed& failed);
 
-using TrainEvent = std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished,
-                                RunFailed, WorldChanged, StragglerFound, TextSample, DataProgress, EvalCounts>;
+using TrainEvent =
+    std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed,
+                 WorldChanged, StragglerFound, TextSample, DataProgress, EvalCounts, BindingChanged>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
 // "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found", "text_sample",
-// "data_progress", "eval_counts".
+// "data_progress", "eval_counts", "binding_changed".
 std::string_view nameOf(const TrainEvent& event);
 bool isStepEvent(const TrainEvent& event);  // may be dropped for a slow reader
 

@@ -122,7 +122,8 @@ std::vector<TrialField> ofTheDevices() {
             "over those of all devices."),
         field(&S::bucketBytes, "bucket_bytes", 4096, 1 << 30, "bytes",
               "Gradients are summed over the devices in slices of about this size, while the rest is still computed."),
-        field(&S::loaderThreads, "loader_threads", 1, 64, "threads", "Threads that prepare images for each device."),
+        field(&S::loaderThreads, "loader_threads", 0, 64, "threads",
+              "Threads that make the samples for each device; 0: as many as turn out to be worth it."),
     };
 }
 
@@ -148,6 +149,8 @@ std::vector<TrialField> ofItsFaults() {
               "Of all samples, how many may be skipped before the run stops."),
         field(&S::timeout, "timeout", 0.1, 86'400, "seconds",
               "How long devices wait for one that does not answer, or for images, before the run is broken off."),
+        field(&S::loaderLimit, "loader_limit", 0, 1e9, "samples/s",
+              "For demonstrations: loading is held at so many samples per second of all devices; 0: it is not."),
         field(&S::linkBandwidth, "link_bandwidth", 0, 1e6, "MB/s",
               "For demonstrations: a simulated link between the devices that carries this much; 0: none."),
         field(&S::linkLatency, "link_latency", 0, 1e6, "µs",

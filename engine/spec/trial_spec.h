@@ -54,7 +54,8 @@ struct TrialSpec {
     std::string shares;               // fast: "2,1", weights by rank; "": equal; "balanced": by step times
     std::string batchNorm = "local";  // or "synchronised": over the passes of all ranks at once
     std::int64_t bucketBytes = 4 << 20;
-    std::int64_t loaderThreads = 1;             // per device
+    std::int64_t loaderThreads = 0;             // per device; 0: as many as are worth it
+    double loaderLimit = 0;                     // samples per second of all devices, for demonstrations; 0: none
     std::int64_t checkEvery = 100;              // updates between replica checks, each with a snapshot; 0: none
     double checkpointMinutes = 10;              // between checkpoints within an epoch; 0: after epochs only
     std::string keepCheckpoints = "best:1";     // or "last", "best:3": see kept_checkpoints.h

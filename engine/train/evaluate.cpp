@@ -79,6 +79,7 @@ private:
         LoaderOptions options{.rank = m_group.rank(),
                               .partition = partitionOf(m_request.resolved),
                               .threads = static_cast<int>(spec().loaderThreads),
+                              .mostThreads = mostLoaderThreads(m_group.size()),
                               .seed = spec().seed,
                               .augmentation = {}};
         if (spec().onBadSample == "skip") options.bad = &m_bad;

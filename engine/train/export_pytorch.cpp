@@ -366,6 +366,7 @@ private:
             missing("on_non_finite", "an update that is left out has moved the running statistics of norms");
         if (m_request.devices != 1 && m_spec.onLostDevice == "continue")
             missing("on_lost_device", "the run ends with any of its processes");
+        if (m_spec.loaderLimit > 0) missing("loader_limit", "loading is not held back");
         if (m_spec.simulatesLinks()) missing("link_bandwidth, link_latency", "no link is simulated");
     }
 

@@ -18,7 +18,7 @@ LoaderBench benchmarkLoader(const ResolvedSpec& resolved, const DatasetSplits& d
     const std::int64_t batch = std::min(spec.batch, info.count);
     const BatchLayout layout = batchLayout(info, batch, resolved.mixes());
     LoadTimes times;
-    LoaderBench bench{.threads = static_cast<int>(spec.loaderThreads)};
+    LoaderBench bench{.threads = std::max(1, static_cast<int>(spec.loaderThreads))};
     Loader loader(data.train, Sampler(info.count, batch, spec.seed, Sampler::Order::Shuffled), layout,
                   {.partition = Partition::byRanks(1, 1),
                    .threads = bench.threads,

@@ -50,9 +50,12 @@ private:
 
 // Batches of a dataset in its order, for one device that goes its way alone.
 std::unique_ptr<Loader> loaderOf(const ModelOnDevice& model, std::shared_ptr<const Dataset> data, std::int64_t batch,
-                                 int threads, std::int64_t epochs = 1) {
-    LoaderOptions options{
-        .partition = Partition::byRanks(1, 1), .threads = threads, .augmentation = {}, .epochs = epochs};
+                                 int threads, int mostThreads, std::int64_t epochs = 1) {
+    LoaderOptions options{.partition = Partition::byRanks(1, 1),
+                          .threads = threads,
+                          .mostThreads = mostThreads,
+                          .augmentation = {},
+                          .epochs = epochs};
     placeSlots(options, *model.device);
     const Sampler order(data->info().count, std::min(batch, data->info().count), 0, Sampler::Order::Sequential);
     return std::make_unique<Loader>(std::move(data), order, model.plan.batch, std::move(options));
@@ -114,8 +117,8 @@ private:
         const std::int64_t whole = std::min(m_request.batch, m_request.data->info().count);
         m_model =
             openModel({m_request.resolved, m_request.checkpoint, m_request.trained, m_group.rank(), whole, samples});
-        auto loader =
-            loaderOf(m_model, m_mine, m_request.batch, static_cast<int>(m_request.resolved.spec.loaderThreads));
+        auto loader = loaderOf(m_model, m_mine, m_request.batch, static_cast<int>(m_request.resolved.spec.loaderThreads),
+                               mostLoaderThreads(m_group.size()));
         const std::lock_guard lock(m_mutex);
         m_loader = std::move(loader);
     }
@@ -212,7 +215,7 @@ private:
 Predictor::Predictor(const ResolvedSpec& resolved, const Checkpoint& checkpoint, const DatasetInfo& trained)
     : m_model(openModel({resolved, checkpoint, trained})), m_asked(std::make_shared<InTurn>(trained)) {
     constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
-    m_loader = loaderOf(m_model, m_asked, 1, 1, kForEver);
+    m_loader = loaderOf(m_model, m_asked, 1, 1, 1, kForEver);
 }
 
 Predictor::~Predictor() {

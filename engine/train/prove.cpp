@@ -49,7 +49,7 @@ public:
           m_loader(world.request.data.train, world.sampler, side.plan.batch,
                    {.rank = rank,
                     .partition = m_partition,
-                    .threads = static_cast<int>(side.resolved.spec.loaderThreads),
+                    .threads = std::max(1, static_cast<int>(side.resolved.spec.loaderThreads)),
                     .slotCount = kLoaderSlots,
                     .seed = side.resolved.spec.seed,
                     .augmentation = augmentationFrom(side.resolved.augmentationParams),

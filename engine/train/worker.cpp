@@ -36,11 +36,13 @@ Worker::Worker(const RunContext& context, Collective& group)
                  context.plan.totalSteps, context.plan.stepsPerEpoch, context.resolved.warmupFrom),
       m_lossScale(context.resolved.precision(), spec().batch),
       m_loads(context.plan.shares, spec().shares == kBalanced),
-      m_latestLoads(context.plan.shares.size()) {}
+      m_latestLoads(context.plan.shares.size()),
+      m_latestPaces(context.plan.shares.size()) {}
 
 Worker::~Worker() = default;
 
 void Worker::run() {
+    m_coreWait.emplace();
     open();
     m_group.barrier();
     m_runClock.start();
@@ -148,6 +150,7 @@ void Worker::trainStep() {
     m_stepEnded = traceNow();
     shown.reduce.store(static_cast<float>(times.reduce), std::memory_order_relaxed);
     shown.wait.store(static_cast<float>(wait), std::memory_order_relaxed);
+    notePace();
 
     ++m_stepInEpoch;
     if (m_replica->gate(which).skip != 0) {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/core_wait.h"
 #include "engine/data/loader.h"
+#include "engine/train/bandwidth_meter.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/clocks.h"
 #include "engine/train/data_wait.h"
@@ -41,6 +43,9 @@ private:
 // What a rank spent on its latest step, in seconds; written by the rank, read by rank 0 for its report.
 struct alignas(64) RankTimes {
     std::atomic<float> compute{0}, reduce{0}, wait{0};
+    std::atomic<float> coreWait{0};  // of that, waiting for a core
+    std::atomic<float> loading{0};   // samples per second: see LoadingRate
+    std::atomic<int> loaderThreads{0};
 };
 
 // What is to follow the ranks of now. Written by one rank before it leaves: rank 0, or of replicas that differ the one
@@ -103,6 +108,8 @@ private:
     void openLoaders();
     void announce();
     void tellOfBadSamples();
+    void notePace();
+    void weighBandwidths(double samples);
 
     void train();
     void trainEpoch();
@@ -187,6 +194,11 @@ private:
     std::int64_t m_stepEnded = 0;  // traceNow(); what a rank does between two steps is its computing, too
     LoadMeter m_loads;             // rank 0's
     std::vector<RankLoad> m_latestLoads;
+    LoadingRate m_loadingRate;
+    std::optional<CoreWait> m_coreWait;
+    std::int64_t m_coreWaited = 0;                          // nanoseconds, of the thread's whole life
+    std::vector<RankPace> m_latestPaces;                    // rank 0's
+    BandwidthMeter m_bandwidths;                            // rank 0's
     double m_attemptSamples = 0, m_trainSecondsBefore = 0;  // trained since this attempt began
     double m_epochSamples = 0, m_epochBegan = 0;            // of this attempt's part of the epoch
     TrainEvent m_stepEvent{StepDone{}};                     // kept, so that a report allocates nothing

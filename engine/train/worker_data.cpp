@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/train/loader_slots.h"
@@ -35,6 +36,7 @@ void Worker::openLoaders() {
     LoaderOptions options{.rank = m_rank,
                           .partition = partitionOf(m_run.resolved),
                           .threads = static_cast<int>(spec().loaderThreads),
+                          .mostThreads = mostLoaderThreads(m_group.size()),
                           .seed = spec().seed,
                           .augmentation = augmentationFrom(m_run.resolved.augmentationParams),
                           .firstEpoch = m_epoch,
@@ -42,14 +44,15 @@ void Worker::openLoaders() {
                           .epochs = spec().epochs - m_epoch,
                           .trace = m_run.options.trace};
     const bool skipsBad = spec().onBadSample == "skip" && m_run.data.train->info().isCut;
-    if (skipsBad && !m_run.resolved.mixes()) options.bad = &m_run.bad;
+    if (skipsBad) options.bad = &m_run.bad;
+    options.limit = spec().loaderLimit / m_group.size();
     placeSlots(options, *m_device);
     LoaderOptions choosingOptions = options;
     choosingOptions.augmentation = {};
+    choosingOptions.limit = 0;
     choosingOptions.firstKept = m_run.data.train->info().count;
     choosingOptions.firstStep = 0;
     choosingOptions.isTraining = false;
-    if (skipsBad) choosingOptions.bad = &m_run.bad;
     choosingOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
     auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
     auto choosingLoader = std::make_unique<Loader>(choosing, choosingOrder, m_run.plan.batch, choosingOptions);
@@ -78,6 +81,17 @@ void Worker::tellOfBadSamples() {
         last.field, "run.too-many-bad", {std::to_string(count), std::to_string(all), last.code, last.field}};
     tooMany.args.insert(tooMany.args.end(), last.args.begin(), last.args.end());
     throw ProblemError(std::move(tooMany));
+}
+
+void Worker::notePace() {
+    const LoadPace pace = m_trainFeed.loader->pace();
+    m_loadingRate.add(pace);
+    const std::int64_t waited = m_coreWait ? m_coreWait->nanoseconds() : 0;
+    RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
+    shown.loading.store(static_cast<float>(m_loadingRate.perSecond()), std::memory_order_relaxed);
+    shown.loaderThreads.store(pace.threads, std::memory_order_relaxed);
+    shown.coreWait.store(static_cast<float>(waited - std::exchange(m_coreWaited, waited)) * 1e-9f,
+                         std::memory_order_relaxed);
 }
 
 BatchLease Worker::nextBatch(Feed& feed) {

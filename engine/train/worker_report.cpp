@@ -70,6 +70,12 @@ void Worker::announce() {
     m_run.events.post(StateChanged{"running", m_step});
     auto& step = std::get<StepDone>(m_stepEvent);
     for (auto* each : {&step.compute, &step.reduce, &step.wait}) each->resize(m_run.times.size());
+    BindingChanged about;
+    about.limit = spec().loaderLimit;
+    about.devices = m_group.size();
+    about.cores = permittedCores();
+    about.haveProcessors = !m_device->isHostMemory();
+    m_bandwidths = BandwidthMeter(about);
 }
 
 void Worker::reportStep(std::size_t which, double samples) {
@@ -91,7 +97,9 @@ void Worker::reportStep(std::size_t which, double samples) {
         done.reduce[rank] = times.reduce.load(std::memory_order_relaxed);
         done.wait[rank] = times.wait.load(std::memory_order_relaxed);
     }
+    weighBandwidths(samples);
     m_run.events.post(m_stepEvent);
+    if (const auto change = m_bandwidths.change(m_step)) m_run.events.post(*change);
     lookForStragglers();
     reportNotes();
 }
@@ -100,10 +108,21 @@ void Worker::reportNotes() {
     for (Problem& note : m_run.control.takeNotes()) m_run.events.post(Message{"warning", std::move(note)});
 }
 
-void Worker::lookForStragglers() {
-    const auto& done = std::get<StepDone>(m_stepEvent);
-    for (std::size_t rank = 0; rank < m_latestLoads.size(); ++rank)
+void Worker::weighBandwidths(double samples) {
+    auto& done = std::get<StepDone>(m_stepEvent);
+    for (std::size_t rank = 0; rank < m_latestLoads.size(); ++rank) {
+        const RankTimes& times = m_run.times[rank];
         m_latestLoads[rank] = {done.compute[rank], done.reduce[rank], done.wait[rank]};
+        m_latestPaces[rank] = {m_latestLoads[rank], times.coreWait.load(std::memory_order_relaxed),
+                               times.loading.load(std::memory_order_relaxed),
+                               times.loaderThreads.load(std::memory_order_relaxed), m_run.plan.shares[rank]};
+    }
+    m_bandwidths.add(samples, m_latestPaces);
+    const Bandwidths now = m_bandwidths.now();
+    done.loadingRate = now.loading, done.trainingRate = now.training;
+}
+
+void Worker::lookForStragglers() {
     m_loads.add(m_latestLoads);
     if (const auto found = m_loads.straggler(m_step)) m_run.events.post(*found);
 }

@@ -94,6 +94,9 @@ private slots:
         const auto message = messageIn(told, "run.sample-skipped");
         QCOMPARE(message["args"].toArray().at(0).toString(), QString("1"));
         QVERIFY(message["field"].toString().endsWith("a/12.jpg"));
+        const auto mixed = program.run(few + QStringList{"augmentation.mixup=0.4", "--json"});
+        QVERIFY2(mixed.status == 0, qPrintable(mixed.err));
+        QVERIFY(messageIn(mixed, "run.sample-skipped")["field"].toString().endsWith("a/12.jpg"));
         const auto evaluated = program.run({"evaluate", "2", "--split", "all", "--json"});
         QVERIFY2(evaluated.status == 0, qPrintable(evaluated.err));
         QVERIFY2(evaluated.out.contains("dataset.left-out") && evaluated.out.contains("a/12.jpg"),

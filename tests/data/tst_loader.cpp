@@ -1,10 +1,13 @@
 #include <QtTest>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <latch>
 #include <new>
 #include <set>
+#include <thread>
 
 #include "engine/core/error.h"
 #include "engine/data/loader.h"
@@ -49,6 +52,8 @@ public:
         return here ? reinterpret_cast<const std::byte*>(&m_pixels[static_cast<std::size_t>(index * 60)]) : nullptr;
     }
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        if (beforeRead) beforeRead();
+        if (index == unreadable) throw UnreadableSample({"sample-17.png", "image.empty", {}});
         if (index == failAt) throw EngineError(EngineError::Kind::Io, "sample-13.png", "gone");
         const std::span<std::byte> image = into[0];
         if (image.empty() != !m_pixels.empty()) ++copies;
@@ -58,7 +63,8 @@ public:
         std::memcpy(into[1].data(), &label, sizeof label);
     }
 
-    std::int64_t failAt = -1;
+    std::int64_t failAt = -1, unreadable = -1;
+    std::function<void()> beforeRead;
     mutable std::atomic<int> reads{0}, copies{0};
 
 private:
@@ -206,6 +212,36 @@ private slots:
                 }
             }
         }
+    }
+
+    // A mixture with what cannot be read counts for nothing; what can be is mixed as ever.
+    void mixturesWithABlankHaveNoLabel() {
+        const auto data = std::make_shared<TestData>(40);
+        data->unreadable = 17;
+        BadSamples bad;
+        LoaderOptions options;
+        options.augmentation = {.mixup = 0.5};
+        options.bad = &bad;
+        const BatchLayout layout = batchLayout(data->info(), 8, true);
+        Loader loader(data, Sampler(40, 8, 3, Sampler::Order::Shuffled), layout, options);
+        int blank = 0;
+        while (const BatchLease lease = loader.next()) {
+            const auto at = [&]<class T>(T, const char* name, std::int64_t i) {
+                const auto place = layout.place(lease.data(), static_cast<std::size_t>(layout.find(name)),
+                                                static_cast<std::size_t>(i));
+                return *reinterpret_cast<const T*>(place.data());
+            };
+            for (std::int64_t i = 0; i < lease.count(); ++i) {
+                const std::int64_t id = at(std::int64_t{}, "ids", i);
+                const Mixture mixture = mixtureOf(options.augmentation, {3, 4, 5}, 40, 0, lease.epoch(), id);
+                const bool isBlank = id == 17 || mixture.partner == 17;
+                QCOMPARE(at(std::int32_t{}, "label", i), isBlank ? -1 : static_cast<std::int32_t>(id % 3));
+                QVERIFY(at(std::int32_t{}, "label2", i) >= 0);
+                blank += isBlank;
+            }
+        }
+        QVERIFY(blank >= 1);
+        QCOMPARE(bad.count(), std::int64_t{1});
     }
 
     // Whoever follows a batch's recipes has the bits that the loader makes itself.
@@ -539,6 +575,77 @@ private slots:
             QCOMPARE(taken, 128);
             QCOMPARE(allocations.load(), 0);
         }
+    }
+
+    // Readers share one batch, and so two of them are there for it even where there are few slots.
+    void readersShareABatch() {
+        const auto data = std::make_shared<TestData>(64);
+        std::atomic<int> inside{0}, most{0};
+        data->beforeRead = [&] {
+            const int now = ++inside;
+            most = std::max(most.load(), now);
+            QTest::qSleep(2);
+            --inside;
+        };
+        LoaderOptions options;
+        options.threads = 4;
+        options.slotCount = 2;
+        Loader loader(data, Sampler(64, 32, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 32), options);
+        const BatchLease first = loader.next(), second = loader.next();  // the slots are out
+        QVERIFY(most.load() >= 3);
+        QCOMPARE(loader.pace().samples, std::int64_t{64});
+        QCOMPARE(loader.pace().threads, 4);
+        QVERIFY(loader.pace().seconds >= 64 * 0.002);
+    }
+
+    void thePaceDoesNotCountWaiting() {
+        const auto data = std::make_shared<TestData>(64);
+        LoaderOptions options;
+        options.slotCount = 2;
+        Loader loader(data, Sampler(64, 16, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 16), options);
+        QTest::qSleep(200);  // both slots are full, and wait for a taker
+        QCOMPARE(loader.pace().samples, std::int64_t{32});
+        QVERIFY(loader.pace().seconds < 0.1);
+    }
+
+    void aLimitHoldsItBack() {
+        const auto data = std::make_shared<TestData>(100);
+        for (const int threads : {1, 3}) {
+            LoaderOptions options;
+            options.threads = threads;
+            options.limit = 400;
+            QElapsedTimer timer;
+            timer.start();
+            QCOMPARE(all(data, 20, options).size(), std::size_t{5});
+            QVERIFY2(timer.elapsed() >= 240 && timer.elapsed() < 600, qPrintable(QString::number(timer.elapsed())));
+        }
+    }
+
+    void aLimitDoesNotHoldUpTheEnd() {
+        const auto data = std::make_shared<TestData>(100);
+        LoaderOptions options;
+        options.limit = 0.1;
+        QElapsedTimer timer;
+        timer.start();
+        { Loader loader(data, Sampler(100, 20, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 20), options); }
+        QVERIFY(timer.elapsed() < 5000);
+    }
+
+    // However many turn out to be worth it, the samples are the same.
+    void theNumberOfReadersIsFoundOut() {
+        const auto data = std::make_shared<TestData>(4000);
+        LoaderOptions options;
+        options.epochs = 2;
+        const auto one = all(data, 100, options);
+        data->beforeRead = [] { std::this_thread::sleep_for(std::chrono::microseconds(200)); };
+        options.threads = 0;
+        options.mostThreads = 4;
+        Loader loader(data, Sampler(4000, 100, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 100), options);
+        QCOMPARE(loader.pace().threads, 1);
+        std::vector<Seen> seen;
+        while (const BatchLease lease = loader.next()) seen.push_back(look(lease, loader.layout()));
+        QCOMPARE(loader.pace().threads, 4);
+        QVERIFY(seen == one);
     }
 
     void readSpansAreTraced() {

@@ -83,6 +83,31 @@ private slots:
         }
     }
 
+    // The same part of a picture is seen whether it was scaled or not.
+    void cutsAreOfThePicturesThatTheyWere() {
+        const auto source = std::make_shared<MadePictures>(20);
+        const auto store = made(source, {});
+        bool anyScaled = false;
+        for (std::int64_t i = 0; i < store->count(); ++i) {
+            PictureSize seen, asked;
+            DecodedPart part, whole;
+            DecodeWish wish{.channels = 3, .height = 8, .width = 8};
+            wish.part = [&](const PictureSize& size) {
+                asked = size;
+                return PictureBox{0.25 * size.width, 0.5 * size.height, 0.75 * size.width, 1.0 * size.height};
+            };
+            store->read(i, wish, part);
+            seen = asked;
+            source->read(store->sourceOf(i), wish, whole);
+            QVERIFY(seen.height == asked.height && seen.width == asked.width);
+            QCOMPARE(part.box.left, 0.25 * part.view.width);
+            QCOMPARE(part.box.top, 0.5 * part.view.height);
+            QCOMPARE(part.box.bottom, 1.0 * part.view.height);
+            anyScaled = anyScaled || part.view.height < seen.height;
+        }
+        QVERIFY(anyScaled);
+    }
+
     void greyPicturesAmongColouredOnesHaveThreeChannels() {
         const auto store = made(std::make_shared<MadePictures>(3), {});
         const Bytes pixels = pixelsOf(*store, 1);

@@ -573,6 +573,15 @@ void tst_op_values::mixedCrossEntropyByHand() {
     QVERIFY(areClose(gradient(0), {0, 0, -1.5, 1.5}));
     // The targets are then (3/8, 5/8) and (3/4, 1/4).
     QVERIFY(areClose(gradient(0.5), {-0.25, 0.25, -1, 1}));
+    // One without a label counts for nothing.
+    const CaseInput blank = CaseInputs::labelsGiven({1, -1});
+    const Attrs masked = Attrs::of(CrossEntropyAttrs{.smoothing = 0, .masked = true});
+    const auto first = apply(kMixedCrossEntropy, masked, {logits, blank, others, lambda});
+    QVERIFY(areClose(valuesOf(first[0]), {0.75 * std::log(4.0 / 3) + 0.25 * std::log(4)}));
+    QCOMPARE(valuesOf(first[1]), (Values{1}));
+    QVERIFY(areClose(
+        valuesOf(apply(kMixedCrossEntropyBackward, masked, {logits, blank, others, lambda, CaseInputs::scalar(2)})[0]),
+        {0, 0, 0, 0}));
     // With one label, or with lambda 1, it is the plain loss.
     const CaseInput ones = of({2}, {1, 1});
     const auto plain =

@@ -8,6 +8,7 @@ namespace {
 struct Mixed {
     std::string name;
     CaseInput logits, labels, others;
+    bool masked = false;
 };
 
 // No gradient goes to them, as to a buffer.
@@ -23,11 +24,11 @@ void add(std::vector<OpCase>& cases, const Mixed& given, double smoothing) {
                                         lambdas(given.logits.tensor.type().shape[0])};
     cases.push_back({.name = "mixed_cross_entropy/" + name,
                      .op = &kMixedCrossEntropy,
-                     .attrs = fixedAttrs(CrossEntropyAttrs{.smoothing = smoothing}),
+                     .attrs = fixedAttrs(CrossEntropyAttrs{smoothing, given.masked}),
                      .inputs = inputs});
     cases.push_back({.name = "mixed_cross_entropy_backward/" + name,
                      .op = &kMixedCrossEntropyBackward,
-                     .attrs = fixedAttrs(CrossEntropyAttrs{.smoothing = smoothing}),
+                     .attrs = fixedAttrs(CrossEntropyAttrs{smoothing, given.masked}),
                      .inputs = {inputs[0], inputs[1], inputs[2], inputs[3], CaseInputs::scalar(0.5)}});
 }
 
@@ -41,6 +42,10 @@ void addMixedLossCases(std::vector<OpCase>& cases) {
             smoothing);
         add(cases,
             {"equal-labels", in.normal({2, 3}), CaseInputs::labelsGiven({1, 2}), CaseInputs::labelsGiven({1, 2})},
+            smoothing);
+        add(cases,
+            {"masked", in.normal({4, 3}), CaseInputs::labelsGiven({1, -1, 0, -1}),
+             CaseInputs::labelsGiven({1, 2, 2, 0}), true},
             smoothing);
         add(cases, {"batch-1", in.normal({1, 5}), in.labels(1, 5), in.labels(1, 5)}, smoothing);
     }

@@ -168,6 +168,7 @@ const Setting kMissing[] = {
     {"recompute", [](TrialSpec& spec) { spec.recompute = "segments"; }},
     {"devices", [](TrialSpec& spec) { spec.devices = "cpu:2x1"; }},
     {"loader_threads", [](TrialSpec& spec) { spec.loaderThreads = 2; }},
+    {"loader_limit", [](TrialSpec& spec) { spec.loaderLimit = 100; }},
     {"link_bandwidth, link_latency", [](TrialSpec& spec) { spec.linkBandwidth = 10; }},
     {"weights", [](TrialSpec& spec) { spec.weights = "/w.safetensors", spec.newHead = "auto"; }},
     {"dataset",

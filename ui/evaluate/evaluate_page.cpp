@@ -410,8 +410,9 @@ void EvaluatePage::showViews() {
 // Of a language model's own evaluations, the newest alone is known.
 QStringList EvaluatePage::figures() const {
     const TrialRow* shown = row(m_trial);
-    if (isLanguage() && !source()) return shown && shown->testLoss ? languageFigures(*shown->testLoss) : QStringList();
-    return figuresOf(source(), counts(), isLanguage());
+    const std::string task = isLanguage() ? std::string(kNextTokens) : std::string();
+    if (isLanguage() && !source()) return shown && shown->testLoss ? lossFigures(*shown->testLoss, task) : QStringList();
+    return figuresOf(source(), counts(), task);
 }
 
 // Where there are two splits, which one.

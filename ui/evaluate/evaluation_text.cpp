@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/spec/kept_checkpoints.h"
-#include "engine/spec/perplexity.h"
+#include "engine/spec/metrics.h"
 #include "engine/spec/trial_spec.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/plain_text.h"
@@ -28,17 +28,14 @@ QString samplesText(std::int64_t count) {
                       : EvaluationText::tr("%1 samples").arg(runCount(static_cast<double>(count)));
 }
 
-QString lossText(double loss) { return EvaluationText::tr("loss %1").arg(runNumber(loss)); }
-
-QStringList figuresOf(const Evaluation& evaluation, bool isLanguage) {
+QStringList figuresOf(const Evaluation& evaluation, std::string_view task) {
     QStringList figures{samplesText(evaluation.samples)};
-    figures += isLanguage ? languageFigures(evaluation.loss) : QStringList{lossText(evaluation.loss)};
-    figures << EvaluationText::tr("accuracy %1").arg(runPercent(evaluation.accuracy));
+    for (const Metric* each : metricsOf(evaluation, task))
+        figures << runMetric(*each, valueIn(resultOf(evaluation), *each));
     if (const auto files = evaluation.counts.leftOut; files > 0)
         figures.insert(1, files == 1
                               ? EvaluationText::tr("one file left out")
                               : EvaluationText::tr("%1 files left out").arg(runCount(static_cast<double>(files))));
-    if (evaluation.accuracy5 >= 0) figures << EvaluationText::tr("best five %1").arg(runPercent(evaluation.accuracy5));
     return figures;
 }
 
@@ -56,19 +53,24 @@ QStringList figuresOf(const ConfusionMatrix& matrix) {
 
 }  // namespace
 
-QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bool isLanguage) {
+QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, std::string_view task) {
     const auto matrix = matrixOf(counts);
     QStringList figures;
-    if (evaluation) figures = figuresOf(*evaluation, isLanguage);
+    if (evaluation) figures = figuresOf(*evaluation, task);
     else if (matrix) figures = figuresOf(*matrix);
     const double error = matrix ? expectedCalibrationError(calibration(*counts)) : std::nan("");
     if (std::isfinite(error)) figures << EvaluationText::tr("calibration error %1").arg(runPercent(error));
     return figures;
 }
 
-QStringList languageFigures(double loss) {
-    return {lossText(loss), EvaluationText::tr("perplexity %1").arg(runNumber(perplexity(loss))),
-            EvaluationText::tr("%1 bits per byte").arg(runNumber(bitsPerByte(loss)))};
+QStringList lossFigures(double loss, std::string_view task) {
+    const EvalDone result{.loss = loss};
+    QStringList figures;
+    for (const Metric* each : evaluationMetrics(task)) {
+        const bool isOfLoss = each->derive || each->evaluated == &EvalDone::loss;
+        if (isOfLoss) figures << runMetric(*each, valueIn(result, *each));
+    }
+    return figures;
 }
 
 QString changedText(const Evaluation* shown, const TrialEvaluations& found) {

@@ -8,10 +8,11 @@
 namespace lockstep::ui {
 
 // The figures of an evaluation, each with its name: "accuracy 91.2 %". `evaluation`: the one that was asked for; null:
-// an epoch's of training, of which the counts alone are known. `counts`: null where there are none.
-QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bool isLanguage);
-// What the mean loss of a language model comes to: "loss 1.23", "perplexity 3.421", "1.775 bits per byte".
-QStringList languageFigures(double loss);
+// an epoch's of training, of which the counts alone are known. `counts`: null where there are none. `task`: of the
+// model, text(ModelTask).
+QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, std::string_view task);
+// What a mean loss comes to: "loss 1.23", and of a language model "perplexity 3.421", "1.775 bits per byte".
+QStringList lossFigures(double loss, std::string_view task);
 // That the data have changed since what is shown, in a sentence; empty: they have not, as far as the trial's
 // evaluations tell. `shown`: the one that was asked for; null: an epoch's of training.
 QString changedText(const Evaluation* shown, const TrialEvaluations& found);

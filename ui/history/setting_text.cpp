@@ -34,6 +34,7 @@ constexpr Label kLabels[] = {
     {"checkpoint_minutes", QT_TRANSLATE_NOOP("SettingText", "Checkpoint every")},
     {"keep_checkpoints", QT_TRANSLATE_NOOP("SettingText", "Keep checkpoints")},
     {"timeout", QT_TRANSLATE_NOOP("SettingText", "Wait at most")},
+    {"loader_limit", QT_TRANSLATE_NOOP("SettingText", "Loading held at")},
     {"link_bandwidth", QT_TRANSLATE_NOOP("SettingText", "Simulated bandwidth")},
     {"link_latency", QT_TRANSLATE_NOOP("SettingText", "Simulated latency")},
     {"sample_length", QT_TRANSLATE_NOOP("SettingText", "Text to write")},

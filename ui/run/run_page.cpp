@@ -12,6 +12,7 @@
 
 #include "ui/plot/plot_controls.h"
 #include "ui/plot/run_text.h"
+#include "ui/run/bandwidth_card.h"
 #include "ui/run/device_tile.h"
 #include "ui/run/failure_card.h"
 #include "ui/run/live_text.h"
@@ -100,6 +101,9 @@ RunPage::RunPage(RunFeed* feed, Explain explain, QWidget* parent)
     m_text = new TextCard;
     m_text->hide();
     column->addWidget(m_text);
+    m_bandwidths = new BandwidthCard(m_explain);
+    m_bandwidths->hide();
+    column->addWidget(m_bandwidths);
     m_tileArea = new QWidget;
     m_tileGrid = new QGridLayout(m_tileArea);
     m_tileGrid->setContentsMargins(0, 0, 0, 0);
@@ -201,6 +205,7 @@ void RunPage::refresh() {
     updateTrouble();
     updatePlots();
     updateText();
+    m_bandwidths->show(m_feed->record().bandwidths(), m_feed->record().binding());
     updateTiles();
     updateMessages();
 }
@@ -280,8 +285,8 @@ void RunPage::updatePlots() {
     const auto measured = [](const Metric& metric) { return metric.derive ? metric.from : metric.key; };
     PlotSeries train = series(tr("train"), measured(*metrics.training), true);
     PlotSeries other = series(chooses, measured(*metrics.quality), false, true);
-    if (metrics.training->derive) train.curve = m_perplexity.follow(train.curve);
-    if (metrics.quality->derive) other.curve = m_otherPerplexity.follow(other.curve);
+    if (metrics.training->derive) train.curve = m_derivedTraining.follow(train.curve, *metrics.training);
+    if (metrics.quality->derive) other.curve = m_derivedQuality.follow(other.curve, *metrics.quality);
     m_plots[kQuality]->setSeries({std::move(train), std::move(other)});
     std::vector<PlotSeries> rates{series(tr("total"), "samples_per_second", true)};
     if (record.ranks() > 1) rates.push_back(series(tr("per device"), kRatePerDevice, true, true));

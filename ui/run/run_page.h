@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ui/plot/plot_view.h"
-#include "ui/run/perplexity_curve.h"
+#include "ui/run/derived_curve.h"
 #include "ui/run/run_feed.h"
 #include "ui/style/explanation.h"
 
@@ -17,6 +17,7 @@ class QProgressBar;
 
 namespace lockstep::ui {
 
+class BandwidthCard;
 class DeviceTile;
 class FailureCard;
 class RunButtons;
@@ -69,11 +70,12 @@ private:
     RunButtons* m_buttons = nullptr;
     FailureCard* m_failure = nullptr;
     std::array<PlotView*, 4> m_plots{};
-    PerplexityCurve m_perplexity, m_otherPerplexity;
+    DerivedCurve m_derivedTraining, m_derivedQuality;
     const Metric* m_quality = nullptr;  // of evaluations, that a plot is set up for
     TextCard* m_text = nullptr;
     QWidget* m_tileArea = nullptr;
     QGridLayout* m_tileGrid = nullptr;
+    BandwidthCard* m_bandwidths = nullptr;
     std::vector<DeviceTile*> m_tiles;
     int m_tileColumns = 0;
     std::vector<std::string> m_tileDevices;

@@ -204,6 +204,8 @@ void RunRecord::on(const RunStarted& event) {
     m_latest.assign(event.devices.size(), {});
     m_sums = m_latest;
     m_mass = 0;
+    m_loadingRate = m_trainingRate = 0;
+    m_binding.reset();
     m_clockKnown = false;
     m_eta = {};
 }
@@ -219,6 +221,7 @@ void RunRecord::on(const StepDone& event) {
     m_epoch = event.epoch;
     m_seconds = clockAt(event.step, event.seconds);
     m_rate = event.samplesPerSecond;
+    m_loadingRate = event.loadingRate, m_trainingRate = event.trainingRate;
     if (m_clockKnown) m_eta.addStep(event.seconds - m_clock);
     m_clock = event.seconds;
     m_clockKnown = true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/history/trial_query.h"
+#include "engine/spec/bandwidths.h"
 #include "engine/spec/metrics.h"
 #include "engine/spec/perplexity.h"
 #include "engine/spec/rank_load.h"
@@ -77,8 +78,11 @@ public:
 
     std::int64_t step() const { return m_step; }
     std::int64_t epoch() const { return m_epoch; }
-    double seconds() const { return m_seconds; }             // over all attempts, pauses excluded
-    double rate() const { return m_rate; }                   // samples/s
+    double seconds() const { return m_seconds; }  // over all attempts, pauses excluded
+    double rate() const { return m_rate; }        // samples/s
+    // Of the latest steps, and which of them binds; empty: too early to say, or of an older version.
+    Bandwidths bandwidths() const { return {m_loadingRate, m_trainingRate, m_rate}; }
+    const std::optional<BindingChanged>& binding() const { return m_binding; }
     std::int64_t totalSteps() const;                         // 0: not known yet
     std::optional<double> best(const Metric& metric) const;  // so far, of one of evaluations or what follows from it
     std::size_t ranks() const { return m_latest.size(); }
@@ -117,6 +121,7 @@ private:
     void on(const RunFailed& event);
     void on(const DataProgress& event) { m_reading = event; }
     void on(const EvalCounts& event) { m_counts.push_back(event); }
+    void on(const BindingChanged& event) { m_binding = event; }
     void note(const StragglerFound& found);
     void note(const RunFinished& finished);
     void addLoads(const StepDone& event);
@@ -137,6 +142,8 @@ private:
     std::set<int> m_named;                   // stragglers of this attempt that have a note
     std::vector<RankLoad> m_latest, m_sums;  // sums decay; m_mass is their weight
     double m_mass = 0;
+    double m_loadingRate = 0, m_trainingRate = 0;  // samples/s
+    std::optional<BindingChanged> m_binding;
     std::int64_t m_next = 1, m_missing = 0, m_step = 0, m_epoch = 0;
     double m_seconds = 0, m_offset = 0, m_rate = 0;
     double m_clock = 0;  // of the last step or evaluation, in the attempt

@@ -15,8 +15,9 @@ const QStringList kOfText{"sample_length", "sample_prompt", "sample_temperature"
 const QStringList kOfParts{"shares", "batch_norm"};
 const QStringList kOfRate{"learning_rate", "learning_rate_rule", "learning_rate_batch"};
 const QStringList kOfRun{"title", "epochs", "seed", "precision", "mode", "shards", "shard_threads"};
-const QStringList kOfFaults{"checkpoint_minutes", "keep_checkpoints", "check_every", "on_lost_device", "on_non_finite",
-                            "on_bad_sample",      "max_bad_share",    "timeout",     "link_bandwidth", "link_latency"};
+const QStringList kOfFaults{"checkpoint_minutes", "keep_checkpoints", "check_every",   "on_lost_device",
+                            "on_non_finite",      "on_bad_sample",    "max_bad_share", "timeout",
+                            "loader_limit",       "link_bandwidth",   "link_latency"};
 
 bool isLanguageModel(const SpecForm& form) {
     const FormOption* model = form.catalog().option("model", form.value("model").toString());

@@ -14,9 +14,6 @@ namespace {
 
 constexpr int kMostSweepTrials = 100'000, kMostSeeds = 1000, kMostAtOnce = 1024;
 
-// Those that the history keeps of each trial.
-constexpr const char* kObjectives[] = {"validation_accuracy", "validation_loss", "test_accuracy", "test_loss"};
-
 QString settingLine(const SweepForm& sweep, const QString& path) {
     const auto field = sweep.field(path);
     const auto dimension = dimensionOf(field, sweep.variation(path));
@@ -176,7 +173,12 @@ QComboBox* SweepSettingsCard::makeObjective() {
            "for the model, accuracy or loss of the validation or the test samples"));
     box->setAccessibleDescription(box->toolTip());
     box->addItem(tr("What counts for the model"), QString());
-    for (const char* key : kObjectives) box->addItem(metricText(findMetric(key)->title), QString(key));
+    for (const Split split : {Split::Validation, Split::Test}) {
+        for (const Metric& each : metrics()) {
+            if (each.kept && each.split == split)
+                box->addItem(metricText(each.title), QString::fromUtf8(each.key.data(), std::ssize(each.key)));
+        }
+    }
     connect(box, &QComboBox::activated, this, [this, box](int index) {
         auto plan = m_form.sweep().plan();
         plan.objective = box->itemData(index).toString().toStdString();

@@ -18,19 +18,23 @@ public:
     Targets(const Graph& graph, const Node& node)
         : m_samples(inputShape(graph, node, 0)[0]),
           m_classes(inputShape(graph, node, 0)[1]),
-          m_smoothing(node.attrs.as<CrossEntropyAttrs>().smoothing) {}
+          m_smoothing(node.attrs.as<CrossEntropyAttrs>().smoothing),
+          m_masked(node.attrs.as<CrossEntropyAttrs>().masked) {}
 
     std::int64_t samples() const { return m_samples; }
     std::int64_t classes() const { return m_classes; }
 
+    static bool counts(const KernelCall& call, std::int64_t n) { return input<std::int32_t>(call, 1)[n] >= 0; }
+
     void check(const KernelCall& call) const {
         for (const std::size_t which : {1, 2}) {
-            const auto* labels = input<std::int32_t>(call, which);
-            const auto* bad = std::find_if(labels, labels + m_samples, [&](auto x) { return x < 0 || x >= m_classes; });
-            if (bad != labels + m_samples)
+            for (std::int64_t n = 0; n < m_samples; ++n) {
+                const std::int32_t label = input<std::int32_t>(call, which)[n];
+                if ((m_masked && !counts(call, n)) || (label >= 0 && label < m_classes)) continue;
                 throw EngineError(EngineError::Kind::Device, "reference",
-                                  "label " + std::to_string(*bad) + " of sample " + std::to_string(bad - labels) +
+                                  "label " + std::to_string(label) + " of sample " + std::to_string(n) +
                                       " is not one of " + std::to_string(m_classes) + " classes");
+            }
         }
     }
 
@@ -45,6 +49,7 @@ public:
 private:
     std::int64_t m_samples, m_classes;
     double m_smoothing;
+    bool m_masked;
 };
 
 // log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
@@ -60,8 +65,10 @@ double logSumExp(const double* z, std::int64_t classes) {
 std::unique_ptr<Kernel> makeMixedCrossEntropy(const Graph& graph, const Node& node) {
     return loops([targets = Targets(graph, node)](const KernelCall& call) {
         targets.check(call);
-        double sum = 0;
+        double sum = 0, weight = 0;
         for (std::int64_t n = 0; n < targets.samples(); ++n) {
+            if (!targets.counts(call, n)) continue;
+            ++weight;
             const double* z = input(call, 0) + n * targets.classes();
             const double logSum = logSumExp(z, targets.classes());
             for (std::int64_t c = 0; c < targets.classes(); ++c) {
@@ -70,7 +77,7 @@ std::unique_ptr<Kernel> makeMixedCrossEntropy(const Graph& graph, const Node& no
             }
         }
         *output(call, 0) = sum;
-        *output(call, 1) = static_cast<double>(targets.samples());
+        *output(call, 1) = weight;
     });
 }
 
@@ -81,8 +88,9 @@ std::unique_ptr<Kernel> makeMixedCrossEntropyBackward(const Graph& graph, const 
             const double* z = input(call, 0) + n * targets.classes();
             double* dz = output(call, 0) + n * targets.classes();
             const double logSum = logSumExp(z, targets.classes());
+            const bool counts = targets.counts(call, n);
             for (std::int64_t c = 0; c < targets.classes(); ++c)
-                dz[c] = *input(call, 4) * (std::exp(z[c] - logSum) - targets.at(call, n, c));
+                dz[c] = counts ? *input(call, 4) * (std::exp(z[c] - logSum) - targets.at(call, n, c)) : 0;
         }
     });
 }

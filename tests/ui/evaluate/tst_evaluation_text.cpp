@@ -1,5 +1,6 @@
 #include <QtTest>
 
+#include "engine/spec/perplexity.h"
 #include "ui/evaluate/evaluation_text.h"
 
 using namespace lockstep;
@@ -12,11 +13,11 @@ private slots:
     void filesLeftOutAreSaid() {
         Evaluation evaluation;
         evaluation.samples = 18;
-        QVERIFY(figuresOf(&evaluation, nullptr, false).filter("left out").isEmpty());
+        QVERIFY(figuresOf(&evaluation, nullptr, {}).filter("left out").isEmpty());
         evaluation.counts.leftOut = 1;
-        QCOMPARE(figuresOf(&evaluation, nullptr, false).mid(0, 2), (QStringList{"18 samples", "one file left out"}));
+        QCOMPARE(figuresOf(&evaluation, nullptr, {}).mid(0, 2), (QStringList{"18 samples", "one file left out"}));
         evaluation.counts.leftOut = 1200;
-        QCOMPARE(figuresOf(&evaluation, nullptr, true).value(1), QString("1,200 files left out"));
+        QCOMPARE(figuresOf(&evaluation, nullptr, kNextTokens).value(1), QString("1,200 files left out"));
     }
 };
 

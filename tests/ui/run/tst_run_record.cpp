@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "ui/plot/run_text.h"
+#include "ui/run/derived_curve.h"
 #include "ui/run/failure_text.h"
 #include "ui/run/live_text.h"
-#include "ui/run/perplexity_curve.h"
 #include "ui/run/run_record.h"
 
 using namespace lockstep;
@@ -377,12 +377,13 @@ private slots:
             done.loss = loss;
             record.take({number++, done});
         }
-        PerplexityCurve perplexities;
-        const auto curve = perplexities.follow(record.curve("loss"));
+        const Metric& perplexity = *findMetric("perplexity");
+        DerivedCurve perplexities;
+        const auto curve = perplexities.follow(record.curve("loss"), perplexity);
         QCOMPARE(curve->size(), std::size_t{3});
         QVERIFY(std::abs(curve->value(1) - 4) < 1e-12);
         record.take({number, step(4, 0.5)});
-        QCOMPARE(perplexities.follow(record.curve("loss")), curve);
+        QCOMPARE(perplexities.follow(record.curve("loss"), perplexity), curve);
         QCOMPARE(curve->size(), std::size_t{4});
         QCOMPARE(curve->x(CurveAxis::Step, 3), 4.0);
         EvalDone tested = evaluation(100, 1, 0.5);
@@ -392,7 +393,7 @@ private slots:
         QVERIFY2(told.contains("best test perplexity 4.000, 2.000 bits per byte"), qPrintable(told));
         QVERIFY(!told.contains("accuracy"));
         record.take({number + 2, lost(2, 4)});
-        QCOMPARE(perplexities.follow(record.curve("loss"))->size(), std::size_t{2});
+        QCOMPARE(perplexities.follow(record.curve("loss"), perplexity)->size(), std::size_t{2});
     }
 
     void aValueThatIsNoneLeavesTheRest() {

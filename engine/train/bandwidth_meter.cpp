@@ -1,0 +1,78 @@
+#include "engine/train/bandwidth_meter.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kFirst = 10, kAgreeing = 3;
+constexpr std::int64_t kPrompt = 10;  // changes; later ones wait until the last is so old:
+constexpr double kOld = 30;           // seconds
+
+}  // namespace
+
+void LoadingRate::add(const LoadPace& total) {
+    const auto samples = static_cast<double>(total.samples - m_seen.samples);
+    if (samples <= 0 || total.seconds <= m_seen.seconds) return;
+    m_latest.add({samples, total.seconds - m_seen.seconds});
+    m_seen = total;
+}
+
+double LoadingRate::perSecond() const {
+    const auto [samples, seconds] = m_latest.sums();
+    return seconds > 0 ? m_seen.threads * samples / seconds : 0;
+}
+
+// The samples of a batch are there when the last rank has its own; more threads than cores are as good as these.
+double BandwidthMeter::loading(std::span<const RankPace> ranks) const {
+    double samples = 0, slowest = 0;
+    for (const RankPace& each : ranks) {
+        if (each.share == 0) continue;
+        if (!(each.loading > 0)) return 0;
+        samples += static_cast<double>(each.share);
+        slowest = std::max(slowest, static_cast<double>(each.share) / each.loading);
+    }
+    const auto threads = static_cast<double>(m_seen.loaderThreads * m_seen.devices);
+    return slowest > 0 ? std::min(1.0, static_cast<double>(m_seen.cores) / threads) * samples / slowest : 0;
+}
+
+void BandwidthMeter::add(double samples, std::span<const RankPace> ranks) {
+    double whole = 0, wait = 0, core = 0;
+    for (const RankPace& each : ranks) {
+        whole = std::max(whole, each.load.total());
+        wait = std::max(wait, each.load.wait);
+        core = std::max(core, each.coreWait);
+    }
+    m_seen.loaderThreads = ranks.front().loaderThreads;
+    m_loading = loading(ranks);
+    constexpr double kLeast = 1e-3;  // of the time
+    m_sums.add({samples, whole, std::max(whole - wait - core, kLeast * whole)});
+    m_sinceSaid += whole;
+    ++m_updates;
+}
+
+Bandwidths BandwidthMeter::now() const {
+    const auto [samples, seconds, trained] = m_sums.sums();
+    if (!(seconds > 0)) return {};
+    return {m_loading, samples / trained, samples / seconds};
+}
+
+std::optional<BindingChanged> BandwidthMeter::change(std::int64_t step) {
+    const Bandwidths seen = now();
+    if (m_updates < kFirst || !(seen.loading > 0)) return std::nullopt;
+    const Binding binding = bindingOf(seen);
+    m_agreeing = std::exchange(m_latest, binding) == binding ? m_agreeing + 1 : 1;
+    const bool isPrompt = m_changes < kPrompt || m_sinceSaid > kOld;
+    if (m_said == binding || m_agreeing < kAgreeing || !isPrompt) return std::nullopt;
+    m_said = binding;
+    m_sinceSaid = 0;
+    ++m_changes;
+    m_seen.step = step;
+    m_seen.binding = text(binding);
+    m_seen.loading = seen.loading, m_seen.training = seen.training, m_seen.reached = seen.reached;
+    return m_seen;
+}
+
+}  // namespace lockstep
