@@ -21,10 +21,9 @@ bool isDocument(const fs::path& file) {
 }
 
 // What says something of the pictures lies beside them rightly.
-std::vector<LabelledFile> picturesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading,
-                                        FolderScan& scan) {
+FileList picturesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading, FolderScan& scan) {
     const auto before = std::ssize(scan.skipped);
-    auto files = filesBelow(folder, kind, reading, scan);
+    FileList files = filesBelow(folder, kind, reading, scan);
     const auto documents = std::remove_if(scan.skipped.begin() + before, scan.skipped.end(), [&](const auto& each) {
         return each.reason.code == kind.codeOfOthers && isDocument(each.file);
     });
@@ -34,12 +33,12 @@ std::vector<LabelledFile> picturesBelow(const fs::path& folder, const FileKind& 
 
 class Matching {
 public:
-    Matching(const fs::path& folder, const fs::path& list, std::vector<LabelledFile> files)
+    Matching(const fs::path& folder, const fs::path& list, FileList files)
         : m_list(list), m_bases{list.parent_path(), folder, folder / "images"}, m_files(std::move(files)) {
         m_labels.resize(m_files.size());
-        for (std::size_t i = 0; i < m_files.size(); ++i) m_places.emplace(m_files[i].file.string(), i);
+        for (std::size_t i = 0; i < m_files.size(); ++i) m_places.emplace(m_files.fileOf(i), i);
         for (std::size_t i = 0; i < m_files.size(); ++i)
-            m_places.emplace(fs::path(m_files[i].file).replace_extension().string(), i);
+            m_places.emplace(fs::path(m_files.fileOf(i)).replace_extension().string(), i);
     }
 
     void take(const ListedLabel& row, FolderScan& scan) {
@@ -48,7 +47,7 @@ public:
             const char* code = !place              ? "label-list.absent-file"
                                : row.label.empty() ? "label-list.empty-label"
                                                    : "label-list.named-twice";
-            const fs::path file = place ? m_files[*place].file : m_bases[1] / row.file;
+            const fs::path file = place ? fs::path(m_files.fileOf(*place)) : m_bases[1] / row.file;
             return scan.skipped.push_back({file, {file.string(), code, {m_list.string(), std::to_string(row.line)}}});
         }
         std::string& label = m_labels[*place];
@@ -58,18 +57,18 @@ public:
         label = row.label;
     }
 
-    std::vector<NamedPicture> finish(FolderScan& scan) {
-        std::vector<NamedPicture> named;
+    NamedPictures finish(FolderScan& scan) {
+        NamedPictures named(scan.names);
         for (std::size_t i = 0; i < m_files.size(); ++i) {
-            const fs::path& file = m_files[i].file;
-            if (m_labels[i].empty())
-                scan.skipped.push_back({file, {file.string(), "label-list.not-listed", {m_list.string()}}});
-            else named.push_back({std::move(m_files[i]), std::move(m_labels[i])});
+            if (!m_labels[i].empty()) named.add(m_files.entry(i), m_labels[i]);
+            else scan.skipped.push_back({m_files.fileOf(i), notListed(m_files.fileOf(i))});
         }
         return named;
     }
 
 private:
+    Problem notListed(const std::string& file) const { return {file, "label-list.not-listed", {m_list.string()}}; }
+
     std::optional<std::size_t> find(const std::string& name) const {
         if (name.empty()) return std::nullopt;
         for (const fs::path& base : m_bases) {
@@ -81,15 +80,16 @@ private:
 
     const fs::path& m_list;
     std::array<fs::path, 3> m_bases;
-    std::vector<LabelledFile> m_files;
+    FileList m_files;
     std::vector<std::string> m_labels;                      // of each file; empty: none yet
     std::unordered_map<std::string, std::size_t> m_places;  // by path, and by path without the ending
 };
 
 }  // namespace
 
-std::vector<NamedPicture> listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind,
-                                         const Reading& reading, FolderScan& scan) {
+NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
+                             FolderScan& scan) {
+    scan.watch(list);
     const auto rows = readLabelList(list);
     Matching matching(folder, list, picturesBelow(folder, kind, reading, scan));
     for (const ListedLabel& row : rows) {
