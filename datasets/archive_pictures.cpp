@@ -51,14 +51,18 @@ void addArchives(const fs::path& folder, std::vector<fs::path>& archives) {
     }
 }
 
-// How many folders all images lie in, above those that tell their classes.
-std::size_t commonDepth(const std::vector<Parts>& paths) {
+// How many folders all images lie in, above those that tell their classes. Takes the names apart each time: those of a
+// million would take much memory.
+std::size_t commonDepth(const std::vector<const MemberPlace*>& pictures) {
+    const auto first = pictures.empty() ? Parts() : partsOf(pictures.front()->name);
     for (std::size_t depth = 0;; ++depth) {
-        const auto isBelow = [&](const Parts& parts) {
-            return parts.size() > depth + 1 && parts[depth] == paths.front()[depth];
-        };
-        const auto isDeeper = [&](const Parts& parts) { return parts.size() > depth + 2; };
-        if (!std::ranges::all_of(paths, isBelow) || std::ranges::none_of(paths, isDeeper)) return depth;
+        bool isDeeper = false;
+        for (const MemberPlace* each : pictures) {
+            const auto parts = partsOf(each->name);
+            if (parts.size() <= depth + 1 || parts[depth] != first[depth]) return depth;
+            isDeeper = isDeeper || parts.size() > depth + 2;
+        }
+        if (!isDeeper) return depth;
     }
 }
 
@@ -111,18 +115,16 @@ private:
     }
 
     void addFolders() {
-        std::vector<Parts> paths;
         std::vector<const MemberPlace*> pictures;
         for (const MemberPlace& member : m_members) {
-            if (!isOfKind(member.name, imageFiles())) {
-                skip(member, imageFiles().codeOfOthers.c_str());
-            } else {
-                paths.push_back(partsOf(member.name));
-                pictures.push_back(&member);
-            }
+            if (isOfKind(member.name, imageFiles())) pictures.push_back(&member);
+            else skip(member, imageFiles().codeOfOthers.c_str());
         }
-        const std::size_t depth = paths.empty() ? 0 : commonDepth(paths);
-        for (std::size_t i = 0; i < pictures.size(); ++i) addInFolder(*pictures[i], std::span(paths[i]).subspan(depth));
+        const std::size_t depth = commonDepth(pictures);
+        for (const MemberPlace* each : pictures) {
+            const Parts parts = partsOf(each->name);
+            addInFolder(*each, std::span(parts).subspan(depth));
+        }
     }
 
     // split/class/image or class/image

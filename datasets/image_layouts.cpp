@@ -262,16 +262,17 @@ FolderScan scanAs(const fs::path& root, const Places& places, double testShare, 
 }
 
 // What says something of pictures or classes: it may be written anew without a change of its folder.
-void watchLists(const fs::path& folder, std::vector<WatchedPath>& all) {
+void watchLists(const fs::path& folder, const Reading& reading, std::vector<WatchedPath>& all) {
     if (!fs::is_directory(folder)) return;
     for (const auto& item : fs::directory_iterator(folder)) {
+        reading.goOn();
         const fs::path ending = item.path().extension();
         if (ending == ".csv" || ending == ".CSV" || ending == ".txt") all.push_back(watched(item.path()));
     }
 }
 
 // What the layout and the names of classes depend on, beside the folders that are listed.
-std::vector<WatchedPath> watchedFor(const fs::path& root, const Places& places) {
+std::vector<WatchedPath> watchedFor(const fs::path& root, const Places& places, const Reading& reading) {
     std::vector<fs::path> folders = places.lists;
     for (const char* below : {"Data", "Data/CLS-LOC", "ILSVRC", "ILSVRC/Data", "ILSVRC/Data/CLS-LOC", "images"})
         folders.push_back(root / below);
@@ -281,7 +282,7 @@ std::vector<WatchedPath> watchedFor(const fs::path& root, const Places& places) 
     std::vector<WatchedPath> all{watched(root)};
     for (const fs::path& each : folders) {
         all.push_back(watched(each));
-        watchLists(each, all);
+        watchLists(each, reading, all);
     }
     return all;
 }
@@ -302,7 +303,7 @@ void watchFolders(const fs::path& folder, int depth, std::vector<WatchedPath>& w
 FolderScan scanImages(const fs::path& root, double testShare, const Reading& reading) {
     const std::int64_t begun = nowNs();
     const Places places = placesOf(root);
-    auto watched = watchedFor(root, places);
+    auto watched = watchedFor(root, places, reading);
     FolderScan scan = scanAs(root, places, testShare, reading);
     if (!scan.archives.empty()) watchFolders(root, kDeepest, watched);
     scan.watched.insert(scan.watched.end(), watched.begin(), watched.end());

@@ -15,12 +15,13 @@ std::int64_t nanoseconds(const timespec& time) { return std::int64_t{time.tv_sec
 WatchedPath watched(const std::filesystem::path& path) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) return {path};
-    WatchedPath found{path, WatchedPath::Kind::Folder, facts.st_ino, 0, nanoseconds(facts.st_mtim), 0};
-    if (S_ISDIR(facts.st_mode)) return found;
-    found.kind = WatchedPath::Kind::File;
-    found.bytes = static_cast<std::uint64_t>(facts.st_size);
-    found.changedNs = nanoseconds(facts.st_ctim);
-    return found;
+    const bool isFolder = S_ISDIR(facts.st_mode);
+    return {path,
+            isFolder ? WatchedPath::Kind::Folder : WatchedPath::Kind::File,
+            facts.st_ino,
+            isFolder ? 0 : static_cast<std::uint64_t>(facts.st_size),
+            nanoseconds(facts.st_mtim),
+            nanoseconds(facts.st_ctim)};
 }
 
 std::int64_t nowNs() {
