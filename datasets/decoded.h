@@ -41,6 +41,9 @@ DecodedImages decodeAll(const EncodedPictures& pictures, const DecodedFormat& fo
 // code.
 std::uint64_t decodedKey(const std::filesystem::path& root, const FileList& files, const DecodedFormat& format);
 
+// Where those of a split are kept.
+std::filesystem::path decodedFile(const std::filesystem::path& cacheFolder, const std::filesystem::path& root,
+                                  const char* split, const DecodedFormat& format);
 // The decoded images kept in `cache`, or nothing: absent, of other files, cut short or damaged (its checksum is
 // compared).
 std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key, const FileList& files,

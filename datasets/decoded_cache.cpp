@@ -1,10 +1,12 @@
 #include <array>
+#include <cstdio>
 
 #include "datasets/byte_stream.h"
 #include "datasets/decoded.h"
 #include "datasets/words_in_bytes.h"
 #include "engine/core/content_hash.h"
 #include "engine/core/durable_file.h"
+#include "engine/core/random.h"
 
 namespace lockstep {
 
@@ -91,6 +93,14 @@ std::uint64_t decodedKey(const std::filesystem::path& root, const FileList& file
         hash.add(static_cast<std::uint64_t>(file.changedNs));
     }
     return hash.value();
+}
+
+std::filesystem::path decodedFile(const std::filesystem::path& cacheFolder, const std::filesystem::path& root,
+                                  const char* split, const DecodedFormat& format) {
+    char name[80];
+    std::snprintf(name, sizeof name, "%016llx-%s-%dx%d.decoded",
+                  static_cast<unsigned long long>(streamOf(root.string())), split, format.channels, format.size);
+    return cacheFolder / name;
 }
 
 std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key, const FileList& files,

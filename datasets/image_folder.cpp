@@ -1,21 +1,16 @@
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdio>
 
-#include "datasets/cut_pictures.h"
+#include "datasets/cut_folder.h"
 #include "datasets/decoded.h"
 #include "datasets/entries.h"
 #include "datasets/image_codec.h"
 #include "datasets/image_layouts.h"
+#include "datasets/keep_choice.h"
 #include "datasets/loading.h"
 #include "datasets/memory_dataset.h"
 #include "datasets/picture_index.h"
-#include "datasets/picture_store.h"
-#include "engine/core/content_hash.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
-#include "engine/data/drawn_places.h"
 #include "engine/data/normalisation.h"
 
 namespace lockstep {
@@ -24,17 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Small pictures keep their size. Photographs become as large as the model is for, or else 64 x 64, which a workshop's
-// laptop can train on.
-constexpr int kSmall = 64;
 constexpr double kShareSeen = 7.0 / 8;  // of the shorter side, in evaluation, by models that learned from random parts
 
-// The headers of up to 256 images, spread evenly; unreadable ones are left out.
+constexpr std::int64_t kMostProbed = 256;
+
+// The headers of up to kMostProbed images, spread evenly; unreadable ones are left out.
 std::vector<PictureSize> probe(const EncodedPictures& pictures, const Reading& reading) {
-    constexpr std::int64_t kMost = 256;
     std::vector<PictureSize> sizes;
     std::vector<std::uint8_t> memory;
-    const std::int64_t taken = std::min(pictures.count(), kMost);
+    const std::int64_t taken = std::min(pictures.count(), kMostProbed);
     for (std::int64_t i = 0; i < taken; ++i) {
         reading.goOn();
         const std::int64_t index = i * pictures.count() / taken;
@@ -61,7 +54,7 @@ std::vector<PictureSize> probed(const EncodedPictures& pictures, PictureIndex& i
     std::vector<double> numbers;
     for (const PictureSize& each : sizes)
         for (const int number : {each.height, each.width, each.channels}) numbers.push_back(number);
-    index.keep(kSizes, std::move(numbers));
+    index.keep(kSizes, std::move(numbers), std::ssize(sizes), std::min(pictures.count(), kMostProbed));
     return sizes;
 }
 
@@ -93,57 +86,12 @@ ImageRule ruleOf(const DecodedFormat& format, const ParamValues& params, const R
     return rule;
 }
 
-// Where the decoded pictures are.
-enum class Keep {
-    Squares,  // in memory, as the model reads them
-    Memory,   // in memory, as small as the cuts allow
-    Cache,    // likewise, in a file
-    Stream    // nowhere: decoded whenever they are read
-};
-
-struct KeepChoice {
-    Keep keep = Keep::Squares;
-    std::vector<Problem> reason = {};  // of `auto`, where it is worth a word
-};
-
-int shortSideOf(const ImageRule& rule) { return static_cast<int>(std::lround(rule.size / rule.share)); }
-
-// About as large as pictures of the usual shape are.
-std::uint64_t storedBytes(std::size_t count, const ImageRule& rule) {
-    constexpr double kLongSide = 1.4;
-    const double side = shortSideOf(rule);
-    return static_cast<std::uint64_t>(static_cast<double>(count) * kLongSide * side * side * rule.channels);
-}
-
-KeepChoice keepOf(const ParamValues& params, const ImageRule& rule, std::size_t count, const Reading& reading) {
-    const std::string& keep = params.string("keep");
-    const bool isPlain = rule.share == 1 && rule.interpolation == Interpolation::Bilinear;
-    const bool areCut = (reading.cuts() && rule.size > kSmall) || !isPlain;
-    constexpr std::size_t kMany = 4096;
-    const bool isGlance = reading.glances() && (count > kMany || areCut || keep == "cache");
-    if (keep == "stream" || isGlance) return {Keep::Stream};
-    if (keep == "cache") return {Keep::Cache};
-    if (keep == "memory") return {areCut ? Keep::Memory : Keep::Squares};
-    const std::size_t square =
-        static_cast<std::size_t>(rule.channels * rule.size) * static_cast<std::size_t>(rule.size);
-    const std::uint64_t bytes = areCut ? storedBytes(count, rule) : count * square;
-    if (fitsInMemory(areCut ? 2 * bytes : bytes)) return {areCut ? Keep::Memory : Keep::Squares};
-    return {Keep::Stream, {{"dataset.keep", "image-folder.streamed", {std::to_string(bytes >> 20)}}}};
-}
-
-fs::path cacheFile(const fs::path& folder, const fs::path& root, const char* split, const DecodedFormat& format) {
-    char name[80];
-    std::snprintf(name, sizeof name, "%016llx-%s-%dx%d.decoded",
-                  static_cast<unsigned long long>(streamOf(root.string())), split, format.channels, format.size);
-    return folder / name;
-}
-
 // The images of a split, from the cache or decoded; a cache that cannot be written costs time only.
 DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split, const FileList& files,
                       const EncodedPictures& pictures, const DecodedFormat& format, Reading& reading,
                       std::int64_t before, std::vector<Problem>& warnings) {
     if (cacheFolder.empty()) return decodeAll(pictures, format, reading, before);
-    const fs::path cache = cacheFile(cacheFolder, root, split, format);
+    const fs::path cache = decodedFile(cacheFolder, root, split, format);
     const std::uint64_t key = decodedKey(root, files, format);
     if (auto kept = loadDecoded(cache, key, files, format)) return std::move(*kept);
     DecodedImages images = decodeAll(pictures, format, reading, before);
@@ -184,116 +132,6 @@ void requireAny(const fs::path& path, const Dataset& train, const std::vector<Sk
                         "image-folder.none-readable",
                         {std::to_string(skipped.size()), first.file.string(), first.reason.code}});
 }
-
-// One opening of a folder whose pictures are cut when they are read.
-class CutFolder {
-public:
-    CutFolder(const fs::path& cacheFolder, const fs::path& root, Keep keep, const ImageRule& rule, PictureIndex& index,
-              Reading& reading, Loaded& loaded)
-        : m_cacheFolder(cacheFolder),
-          m_root(root),
-          m_keep(keep),
-          m_rule(rule),
-          m_index(index),
-          m_reading(reading),
-          m_loaded(loaded) {}
-
-    void load(DatasetInfo& info, const FolderScan& scan, const PictureSplits& from) {
-        if (m_keep != Keep::Stream) m_reading.expect(static_cast<std::int64_t>(scan.count()));
-        const Pictures train = pictures("train", scan.train, from.train), test = pictures("test", scan.test, from.test),
-                       validation = pictures("validation", scan.validation, from.validation);
-        normalise(info, CutPictures(info, train.source, train.labels, m_rule));
-        m_loaded.train = dataset(info, train);
-        m_loaded.test = dataset(info, test);
-        if (!scan.validation.empty()) m_loaded.validation = dataset(info, validation);
-    }
-
-private:
-    struct Pictures {
-        std::shared_ptr<const PictureSource> source;
-        std::vector<std::int32_t> labels;
-    };
-
-    // As it was measured, or from samples chosen by hash.
-    void normalise(DatasetInfo& info, const CutPictures& images) {
-        constexpr std::int64_t kAtAGlance = 128;
-        const std::uint64_t what = normalisation();
-        const auto* kept = m_index.measured(what);
-        const auto channels = static_cast<std::ptrdiff_t>(m_rule.channels);
-        if (kept && std::ssize(*kept) == 2 * channels) {
-            info.mean.assign(kept->begin(), kept->begin() + channels);
-            info.deviation.assign(kept->begin() + channels, kept->end());
-            return;
-        }
-        measure(info, images, m_reading.glances() ? kAtAGlance : kMostNormalising);
-        if (m_reading.glances()) return;
-        std::vector<double> values(info.mean.begin(), info.mean.end());
-        values.insert(values.end(), info.deviation.begin(), info.deviation.end());
-        m_index.keep(what, std::move(values));
-    }
-
-    void measure(DatasetInfo& info, const CutPictures& images, std::int64_t most) {
-        const auto samples = drawnPlaces(images.info().count, most, 0, streamOf("normalisation"));
-        if (m_keep == Keep::Stream) m_reading.expect(std::ssize(samples));
-        measureNormalisation(info, images, samples, [&](std::int64_t done) {
-            if (m_keep == Keep::Stream) m_reading.advance(done);
-            else m_reading.goOn();
-        });
-    }
-
-    // What it depends on, beside the pictures.
-    std::uint64_t normalisation() const {
-        ContentHash what;
-        what.add(std::string_view("normalisation"));
-        what.add(static_cast<std::uint64_t>(m_rule.size) << 8 | static_cast<std::uint64_t>(m_rule.channels));
-        what.add(std::bit_cast<std::uint64_t>(m_rule.share));
-        what.add(std::uint64_t{m_rule.interpolation == Interpolation::Bicubic});
-        what.add(std::uint64_t{m_rule.decode == Decode::Exact});
-        what.add(std::uint64_t{m_keep == Keep::Stream});
-        return what.value();
-    }
-
-    Pictures pictures(const char* split, const FileList& files, const std::shared_ptr<const EncodedPictures>& source) {
-        Pictures all{source, {}};
-        for (const FileEntry& each : files.entries()) all.labels.push_back(each.label);
-        return m_keep == Keep::Stream || files.empty() ? all : stored(split, files, all);
-    }
-
-    Pictures stored(const char* split, const FileList& files, const Pictures& all) {
-        const StoreRule rule{shortSideOf(m_rule), m_rule.channels, m_rule.interpolation, m_rule.decode};
-        const DecodedFormat format{rule.shortSide, rule.channels, rule.decode};
-        ContentHash key;
-        key.add(decodedKey(m_root, files, format));
-        key.add(std::uint64_t{rule.interpolation == Interpolation::Bicubic});
-        fs::path file;
-        if (m_keep == Keep::Cache) {  // one of other pixels has another name: a run may have it mapped
-            fs::create_directories(m_cacheFolder);
-            char ending[32];
-            std::snprintf(ending, sizeof ending, ".%016llx.pictures", static_cast<unsigned long long>(key.value()));
-            file = cacheFile(m_cacheFolder, m_root, split, format).replace_extension(ending);
-        }
-        const auto store = PictureStore::make(all.source, rule, file, key.value(), m_reading, m_done);
-        m_done += std::ssize(files.entries());
-        for (const auto& failure : store->failures())
-            m_loaded.skipped.push_back({files.fileOf(static_cast<std::size_t>(failure.index)), failure.reason});
-        Pictures good{store, {}};
-        for (std::int64_t i = 0; i < store->count(); ++i)
-            good.labels.push_back(all.labels[static_cast<std::size_t>(store->sourceOf(i))]);
-        return good;
-    }
-
-    std::shared_ptr<const Dataset> dataset(const DatasetInfo& info, const Pictures& pictures) const {
-        return std::make_shared<CutPictures>(info, pictures.source, pictures.labels, m_rule);
-    }
-
-    const fs::path &m_cacheFolder, &m_root;
-    Keep m_keep;
-    ImageRule m_rule;
-    PictureIndex& m_index;
-    Reading& m_reading;
-    Loaded& m_loaded;
-    std::int64_t m_done = 0;
-};
 
 // One opening of a folder: what lies there, and how it is to be read.
 class Opening {

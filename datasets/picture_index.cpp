@@ -259,7 +259,8 @@ bool PictureIndex::write(FolderScan& scan) {
     return true;
 }
 
-void PictureIndex::keep(std::uint64_t what, std::vector<double> values) {
+void PictureIndex::keep(std::uint64_t what, std::vector<double> values, std::int64_t read, std::int64_t tried) {
+    if (10 * read < 9 * tried) return;
     m_measured[what] = std::move(values);
     m_hasNews = true;
 }

@@ -32,7 +32,8 @@ public:
     // What was measured of the pictures, by a hash of all that it depends on beside them; null: nothing.
     const std::vector<double>* measured(std::uint64_t what) const;
     bool hasNews() const { return m_hasNews; }  // measured since, and not written
-    void keep(std::uint64_t what, std::vector<double> values);
+    // Unless many of the samples could not be read: what was measured while a disk was away is not kept.
+    void keep(std::uint64_t what, std::vector<double> values, std::int64_t read, std::int64_t tried);
     void forget() { m_measured.clear(); }  // it was of other pictures
 
 private:

@@ -50,6 +50,7 @@ public:
         m_images += others.m_images;
     }
 
+    std::int64_t images() const { return static_cast<std::int64_t>(m_images); }
     void writeTo(DatasetInfo& info) const {
         info.mean.clear();
         info.deviation.clear();
@@ -113,8 +114,8 @@ void measureNormalisation(DatasetInfo& info, const Dataset& images) {
     measureNormalisation(info, images, samples);
 }
 
-void measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<const std::int64_t> samples,
-                          const std::function<void(std::int64_t done)>& advance) {
+std::int64_t measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<const std::int64_t> samples,
+                                  const std::function<void(std::int64_t done)>& advance) {
     constexpr std::int64_t kMostThreads = 8, kWorthAThread = 64;
     SharedSums work(images, samples);
     const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
@@ -125,6 +126,7 @@ void measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<co
         ChannelSums sums = work.add(advance);
         for (auto& each : helpers) sums.add(each.get());
         sums.writeTo(info);
+        return sums.images();
     } catch (...) {
         work.stop();  // and the others end, too
         throw;
