@@ -30,6 +30,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 std::string dataProgressText(const DataProgress& event) {
+    if (event.total == 0) return fmt::format("listing files: {}", countText(event.done));
     const auto left = static_cast<double>(event.total - event.done) / event.samplesPerSecond;
     return fmt::format("reading the data: {} of {}, {}{}", countText(event.done), countText(event.total),
                        rateText(event.samplesPerSecond),

@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-std::string dataProgressText(const DataProgress& event);  // "reading the data: 12 000 of 60 000 samples, 2 300/s…"
+// "reading the data: 12 000 of 60 000 samples, 2 300/s…"; "listing files: 320 000".
+std::string dataProgressText(const DataProgress& event);
 
 // "640 of 6 000 samples", on a line of the standard error that goes when this does; nothing where that is no terminal.
 class SampleLine {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "datasets/archive_index.h"
 #include "datasets/archive_members.h"
@@ -50,14 +51,18 @@ void addArchives(const fs::path& folder, std::vector<fs::path>& archives) {
     }
 }
 
-// How many folders all images lie in, above those that tell their classes.
-std::size_t commonDepth(const std::vector<Parts>& paths) {
+// How many folders all images lie in, above those that tell their classes. Takes the names apart each time: those of a
+// million would take much memory.
+std::size_t commonDepth(const std::vector<const MemberPlace*>& pictures) {
+    const auto first = pictures.empty() ? Parts() : partsOf(pictures.front()->name);
     for (std::size_t depth = 0;; ++depth) {
-        const auto isBelow = [&](const Parts& parts) {
-            return parts.size() > depth + 1 && parts[depth] == paths.front()[depth];
-        };
-        const auto isDeeper = [&](const Parts& parts) { return parts.size() > depth + 2; };
-        if (!std::ranges::all_of(paths, isBelow) || std::ranges::none_of(paths, isDeeper)) return depth;
+        bool isDeeper = false;
+        for (const MemberPlace* each : pictures) {
+            const auto parts = partsOf(each->name);
+            if (parts.size() <= depth + 1 || parts[depth] != first[depth]) return depth;
+            isDeeper = isDeeper || parts.size() > depth + 2;
+        }
+        if (!isDeeper) return depth;
     }
 }
 
@@ -66,11 +71,16 @@ public:
     Scanner(const fs::path& root, const Reading& reading) : m_root(root), m_reading(reading) {}
 
     void add(const fs::path& path, bool isAlone) {
+        m_scan.watch(path);
+        m_folders.clear();
         const RandomFile archive(path);
         m_archive = &archive;
         m_prefix = isAlone ? "" : path.lexically_relative(m_root).generic_string() + '/';
         m_split = splitOfArchive(m_root, path);
-        m_members = indexArchive(archive, [&] { m_reading.goOn(); });
+        m_members = indexArchive(archive, [&] {
+            m_reading.goOn();
+            m_reading.list(1);
+        });
         std::erase_if(m_members, [&](const MemberPlace& member) { return passesOver(member); });
         isShard(m_members) ? addShard() : addFolders();
         m_scan.archives.push_back(path);
@@ -95,28 +105,26 @@ private:
 
     void addShard() {
         const auto skipped = [&](const MemberPlace& member, const char* code) { skip(member, code); };
-        for (ShardPicture& each : shardPictures(*m_archive, m_members, skipped)) {
+        for (const ShardPicture& each : shardPictures(*m_archive, m_members, skipped)) {
             const MemberPlace& member = m_members[each.member];
             const auto parts = partsOf(member.name);
             addPicture(member,
                        m_split.value_or(parts.size() > 1 ? splitOf(parts[0]).value_or(Split::Train) : Split::Train),
-                       std::move(each.className));
+                       each.className);
         }
     }
 
     void addFolders() {
-        std::vector<Parts> paths;
         std::vector<const MemberPlace*> pictures;
         for (const MemberPlace& member : m_members) {
-            if (!isOfKind(member.name, imageFiles())) {
-                skip(member, imageFiles().codeOfOthers.c_str());
-            } else {
-                paths.push_back(partsOf(member.name));
-                pictures.push_back(&member);
-            }
+            if (isOfKind(member.name, imageFiles())) pictures.push_back(&member);
+            else skip(member, imageFiles().codeOfOthers.c_str());
         }
-        const std::size_t depth = paths.empty() ? 0 : commonDepth(paths);
-        for (std::size_t i = 0; i < pictures.size(); ++i) addInFolder(*pictures[i], std::span(paths[i]).subspan(depth));
+        const std::size_t depth = commonDepth(pictures);
+        for (const MemberPlace* each : pictures) {
+            const Parts parts = partsOf(each->name);
+            addInFolder(*each, std::span(parts).subspan(depth));
+        }
     }
 
     // split/class/image or class/image
@@ -127,18 +135,35 @@ private:
         else addPicture(member, m_split ? *m_split : split.value_or(Split::Train), std::string(parts[0]));
     }
 
-    void addPicture(const MemberPlace& member, Split split, std::string className) {
+    void addPicture(const MemberPlace& member, Split split, const std::string& className) {
         if (member.kind == MemberPlace::Kind::Packed)
             throw ProblemError({m_archive->path().string(), "archive.member-packed", {member.name}});
         if (member.kind == MemberPlace::Kind::Other) return skip(member, "file.not-regular");
-        LabelledFile file{pathOf(member), m_prefix + member.name,  0,
-                          member.bytes,   m_archive->modifiedNs(), m_archive->changedNs()};
-        file.archive = std::ssize(m_scan.archives);
-        file.offset = member.offset;
-        of(split).push_back({std::move(file), std::move(className)});
+        of(split).add(entryOf(member), className);
     }
 
-    std::vector<NamedPicture>& of(Split split) {
+    FileEntry entryOf(const MemberPlace& member) {
+        const std::size_t base = member.name.rfind('/') + 1;  // 0: it lies in no folder
+        return {.bytes = member.bytes,
+                .modifiedNs = m_archive->modifiedNs(),
+                .changedNs = m_archive->changedNs(),
+                .offset = member.offset,
+                .name = m_scan.names->add(std::string_view(member.name).substr(base)),
+                .folder = folderOf(member.name.substr(0, base))};
+    }
+
+    // `name` ends with '/', or is empty.
+    std::uint32_t folderOf(const std::string& name) {
+        const auto [known, isNew] = m_folders.emplace(name, 0);
+        if (isNew) {
+            const std::string path = m_archive->path().string() + '/' + name;
+            known->second = m_scan.names->addFolder(
+                {path.substr(0, path.size() - 1), m_prefix + name, std::ssize(m_scan.archives)});
+        }
+        return known->second;
+    }
+
+    NamedPictures& of(Split split) {
         return split == Split::Train ? m_splits.train : split == Split::Test ? m_splits.test : m_splits.validation;
     }
 
@@ -151,7 +176,7 @@ private:
     const fs::path& m_root;
     const Reading& m_reading;
     FolderScan m_scan;
-    NamedSplits m_splits;
+    NamedSplits m_splits{m_scan.names};
     std::int64_t m_passedOver = 0;
     std::string m_firstPassedOver;
     // Of the archive that is listed at the moment:
@@ -159,6 +184,7 @@ private:
     std::vector<MemberPlace> m_members;
     std::optional<Split> m_split;
     std::string m_prefix;
+    std::unordered_map<std::string, std::uint32_t> m_folders;  // of FileNames, by their names in it
 };
 
 }  // namespace

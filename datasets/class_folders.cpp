@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "datasets/split_names.h"
 #include "engine/core/random.h"
 #include "engine/core/system_names.h"
 
@@ -39,19 +40,12 @@ public:
     Lister(const FileKind& kind, const Reading& reading, FolderScan& scan)
         : m_kind(kind), m_reading(reading), m_scan(scan) {}
 
-    std::vector<LabelledFile> filesOf(const fs::path& split, const std::string& className, std::int32_t label) {
-        std::vector<LabelledFile> files;
-        for (auto at = fs::recursive_directory_iterator(split / className); at != fs::recursive_directory_iterator();
-             ++at) {
-            m_reading.goOn();
-            if (isSystemName(nameOf(at->path()))) {
-                passOver(at->path());
-                at.disable_recursion_pending();
-            } else if (isFile(*at)) {
-                files.push_back(labelled(*at, split, label));
-            }
-        }
-        std::ranges::sort(files, {}, &LabelledFile::name);
+    // Of a folder in it, or of all of it.
+    FileList filesOf(const fs::path& split, const std::string& className, std::int32_t label) {
+        FileList files(m_scan.names);
+        if (className.empty()) list(split, "", label, files);
+        else list(split / className, className + '/', label, files);
+        files.sort();
         return files;
     }
 
@@ -59,6 +53,7 @@ public:
     void lookBeside(const fs::path& folder) {
         for (const auto& item : fs::directory_iterator(folder)) {
             std::error_code ignored;
+            watchIfDangling(item);
             if (isSystemName(nameOf(item.path()))) passOver(item.path());
             else if (item.is_symlink() && leadsUpwards(item)) skip(item, "folder.loop");
             else if (item.is_regular_file(ignored) && isOfKind(item.path(), m_kind))
@@ -73,10 +68,35 @@ public:
     }
 
 private:
+    void list(const fs::path& folder, const std::string& prefix, std::int32_t label, FileList& files) {
+        m_scan.watch(folder);
+        const std::uint32_t number = m_scan.names->addFolder({folder.string(), prefix});
+        for (const auto& item : fs::directory_iterator(folder)) {
+            const std::string name = nameOf(item.path());
+            m_reading.goOn();
+            if (isSystemName(name)) passOver(item.path());
+            else if (isFolder(item)) list(item.path(), prefix + name + '/', label, files);
+            else if (isFile(item)) files.add(entryOf(item, name, number, label)), m_reading.list(1);
+        }
+    }
+
+    // One that is a link is none.
+    static bool isFolder(const fs::directory_entry& item) {
+        std::error_code ignored;
+        return !item.is_symlink(ignored) && item.is_directory(ignored);
+    }
+
+    // A folder may appear where a link leads, and no time says so of the folder that the link lies in.
+    void watchIfDangling(const fs::directory_entry& item) {
+        std::error_code ignored;
+        if (item.is_symlink(ignored) && !item.exists(ignored)) m_scan.watch(item.path());
+    }
+
     bool isFile(const fs::directory_entry& item) {
         std::error_code failed;
+        watchIfDangling(item);
         const bool isFolder = item.is_directory(failed);
-        if (isFolder && item.is_symlink()) skip(item, leadsUpwards(item) ? "folder.loop" : "folder.link");
+        if (isFolder) skip(item, leadsUpwards(item) ? "folder.loop" : "folder.link");
         if (isFolder) return false;
         const bool isLoop = failed == std::errc::too_many_symbolic_link_levels;
         if (isLoop || !item.is_regular_file(failed)) skip(item, isLoop ? "folder.loop" : "file.not-regular");
@@ -85,16 +105,17 @@ private:
         return false;
     }
 
-    static LabelledFile labelled(const fs::directory_entry& item, const fs::path& split, std::int32_t label) {
+    FileEntry entryOf(const fs::directory_entry& item, const std::string& name, std::uint32_t folder,
+                      std::int32_t label) {
         struct stat status {};
         if (::stat(item.path().c_str(), &status) != 0)
             throw fs::filesystem_error("stat", item.path(), std::error_code(errno, std::generic_category()));
-        return {item.path(),
-                item.path().lexically_relative(split).generic_string(),
-                label,
-                static_cast<std::uint64_t>(status.st_size),
-                nanoseconds(status.st_mtim),
-                nanoseconds(status.st_ctim)};
+        return {.bytes = static_cast<std::uint64_t>(status.st_size),
+                .modifiedNs = nanoseconds(status.st_mtim),
+                .changedNs = nanoseconds(status.st_ctim),
+                .name = m_scan.names->add(name),
+                .folder = folder,
+                .label = label};
     }
 
     void skip(const fs::directory_entry& item, const std::string& code) {
@@ -121,14 +142,13 @@ std::optional<fs::path> firstWithClasses(const fs::path& root, std::initializer_
 
 double placeOf(std::string_view name) { return CounterRng(0, streamOf(name), 0, 0).uniform(0); }
 
-void scanSplit(const fs::path& folder, Lister& lister, FolderScan& scan, std::vector<LabelledFile>& split) {
+void scanSplit(const fs::path& folder, Lister& lister, FolderScan& scan, FileList& split) {
     for (const std::string& name : classFolders(folder)) {
         const auto known = std::ranges::lower_bound(scan.classes, name);
         if (known == scan.classes.end() || *known != name) {
             throw ProblemError({(folder / name).string(), "class-folder.unknown-class", {name}});
         }
-        const auto files = lister.filesOf(folder, name, static_cast<std::int32_t>(known - scan.classes.begin()));
-        split.insert(split.end(), files.begin(), files.end());
+        split.add(lister.filesOf(folder, name, static_cast<std::int32_t>(known - scan.classes.begin())));
     }
     lister.lookBeside(folder);
 }
@@ -154,11 +174,12 @@ bool isOfKind(const fs::path& file, const FileKind& kind) {
     return std::ranges::find(kind.endings, ending) != kind.endings.end();
 }
 
-void holdOut(std::vector<LabelledFile> files, double share, FolderScan& scan) {
-    std::vector<std::string_view> names;
-    for (const LabelledFile& each : files) names.push_back(each.name);
-    const std::vector<bool> out = heldOut(names, share);
-    for (std::size_t i = 0; i < files.size(); ++i) (out[i] ? scan.test : scan.train).push_back(files[i]);
+void holdOut(const FileList& files, double share, FolderScan& scan) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < files.size(); ++i) names.push_back(files.nameOf(i));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const std::vector<bool> out = heldOut(views, share);
+    for (std::size_t i = 0; i < files.size(); ++i) (out[i] ? scan.test : scan.train).add(files.entry(i));
 }
 
 std::vector<bool> heldOut(std::span<const std::string_view> names, double share) {
@@ -170,32 +191,31 @@ std::vector<bool> heldOut(std::span<const std::string_view> names, double share)
 
 void requireClasses(const fs::path& folder, const FolderScan& scan) {
     if (scan.train.empty()) return;
-    const std::int32_t first = scan.train.front().label;
-    const auto isFirst = [first](const LabelledFile& each) { return each.label == first; };
-    if (std::ranges::all_of(scan.train, isFirst))
+    const std::int32_t first = scan.train.entry(0).label;
+    const auto isFirst = [first](const FileEntry& each) { return each.label == first; };
+    if (std::ranges::all_of(scan.train.entries(), isFirst))
         throw ProblemError(
             {folder.string(), "dataset.too-few-classes", {scan.classes[static_cast<std::size_t>(first)]}});
 }
 
 FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double testShare, const Reading& reading) {
     if (!fs::is_directory(root)) throw ProblemError({root.string(), "dataset.not-found", {}});
+    FolderScan scan;
+    scan.watch(root);
+    for (const SplitName& each : kSplitNames) scan.watch(root / each.name);
     const auto train = firstWithClasses(root, {"train", "training"});
     auto test = train ? firstWithClasses(root, {"test", "testing"}) : std::nullopt;
     auto validation = train ? firstWithClasses(root, {"val", "valid", "validation"}) : std::nullopt;
     if (!test) std::swap(test, validation);
     const fs::path folder = train.value_or(root);
 
-    FolderScan scan;
     Lister lister(kind, reading, scan);
     scan.classes = classFolders(folder);
     if (scan.classes.empty()) throw ProblemError({folder.string(), "class-folder.no-classes", {}});
     for (std::size_t label = 0; label < scan.classes.size(); ++label) {
-        auto files = lister.filesOf(folder, scan.classes[label], static_cast<std::int32_t>(label));
-        if (!test) {
-            holdOut(std::move(files), testShare, scan);
-        } else {
-            scan.train.insert(scan.train.end(), files.begin(), files.end());
-        }
+        const FileList files = lister.filesOf(folder, scan.classes[label], static_cast<std::int32_t>(label));
+        if (!test) holdOut(files, testShare, scan);
+        else scan.train.add(files);
     }
     lister.lookBeside(folder);
     if (train) lister.lookBeside(root);
@@ -206,8 +226,7 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
     return scan;
 }
 
-std::vector<LabelledFile> filesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading,
-                                     FolderScan& scan) {
+FileList filesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading, FolderScan& scan) {
     Lister lister(kind, reading, scan);
     auto files = lister.filesOf(folder, "", 0);
     lister.finish();

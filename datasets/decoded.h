@@ -39,13 +39,15 @@ DecodedImages decodeAll(const EncodedPictures& pictures, const DecodedFormat& fo
 
 // A hash of all that the decoded bytes depend on: names, sizes and times of the files (both), format, version of this
 // code.
-std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,
-                         const DecodedFormat& format);
+std::uint64_t decodedKey(const std::filesystem::path& root, const FileList& files, const DecodedFormat& format);
 
+// Where those of a split are kept.
+std::filesystem::path decodedFile(const std::filesystem::path& cacheFolder, const std::filesystem::path& root,
+                                  const char* split, const DecodedFormat& format);
 // The decoded images kept in `cache`, or nothing: absent, of other files, cut short or damaged (its checksum is
 // compared).
-std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key,
-                                         std::span<const LabelledFile> files, const DecodedFormat& format);
+std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key, const FileList& files,
+                                         const DecodedFormat& format);
 // Durable, by temporary file and rename. Throws EngineError(Io).
 void storeDecoded(const std::filesystem::path& cache, std::uint64_t key, const DecodedImages& images);
 

@@ -1,10 +1,12 @@
 #include <array>
-#include <cstring>
+#include <cstdio>
 
 #include "datasets/byte_stream.h"
 #include "datasets/decoded.h"
+#include "datasets/words_in_bytes.h"
 #include "engine/core/content_hash.h"
 #include "engine/core/durable_file.h"
+#include "engine/core/random.h"
 
 namespace lockstep {
 
@@ -18,69 +20,23 @@ struct Header {
     std::uint64_t key = 0, content = 0, pixelBytes = 0, failureBytes = 0, checksum = 0;
 };
 
-// Failures as numbers and strings with their lengths before them.
-class Writer {
-public:
-    void number(std::uint64_t value) {
-        const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
-        out.insert(out.end(), bytes, bytes + sizeof value);
-    }
-    void text(const std::string& value) {
-        number(value.size());
-        out.insert(out.end(), value.begin(), value.end());
-    }
-    std::vector<std::uint8_t> out;
-};
-
-class Reader {
-public:
-    explicit Reader(std::span<const std::uint8_t> bytes) : m_left(bytes) {}
-    std::uint64_t number() {
-        std::uint64_t value = 0;
-        if (!need(sizeof value)) return 0;
-        std::memcpy(&value, m_left.data(), sizeof value);
-        m_left = m_left.subspan(sizeof value);
-        return value;
-    }
-    std::string text() {
-        const std::uint64_t size = number();
-        if (!need(size)) return {};
-        std::string value(m_left.begin(), m_left.begin() + static_cast<std::ptrdiff_t>(size));
-        m_left = m_left.subspan(size);
-        return value;
-    }
-    bool good() const { return m_good; }
-    bool atEnd() const { return m_good && m_left.empty(); }
-
-private:
-    bool need(std::uint64_t bytes) { return m_good = m_good && bytes <= m_left.size(); }
-    std::span<const std::uint8_t> m_left;
-    bool m_good = true;
-};
-
 std::vector<std::uint8_t> written(const std::vector<DecodedImages::Failure>& failures) {
-    Writer writer;
+    WordWriter writer;
     for (const auto& [index, reason] : failures) {
         writer.number(static_cast<std::uint64_t>(index));
-        writer.text(reason.field);
-        writer.text(reason.code);
-        writer.number(reason.args.size());
-        for (const std::string& arg : reason.args) writer.text(arg);
+        writer.problem(reason);
     }
     return std::move(writer.out);
 }
 
 std::optional<std::vector<DecodedImages::Failure>> readFailures(std::span<const std::uint8_t> bytes,
                                                                 std::size_t files) {
-    Reader reader(bytes);
+    WordReader reader(bytes);
     std::vector<DecodedImages::Failure> failures;
     while (reader.good() && !reader.atEnd()) {
         DecodedImages::Failure failure;
         failure.index = static_cast<std::int64_t>(reader.number());
-        failure.reason.field = reader.text();
-        failure.reason.code = reader.text();
-        const std::uint64_t args = reader.number();
-        for (std::uint64_t i = 0; i < args && reader.good(); ++i) failure.reason.args.push_back(reader.text());
+        failure.reason = reader.problem();
         const std::int64_t before = failures.empty() ? -1 : failures.back().index;
         if (failure.index <= before || failure.index >= static_cast<std::int64_t>(files)) return std::nullopt;
         failures.push_back(std::move(failure));
@@ -125,13 +81,12 @@ std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint6
 
 }  // namespace
 
-std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,
-                         const DecodedFormat& format) {
+std::uint64_t decodedKey(const std::filesystem::path& root, const FileList& files, const DecodedFormat& format) {
     ContentHash hash;
     hash.add(std::string_view(root.native()));
     hash.add(static_cast<std::uint64_t>(format.size) << 8 | static_cast<std::uint64_t>(format.channels));
     hash.add(std::uint64_t{format.decode == Decode::Exact});
-    for (const LabelledFile& file : files) {
+    for (const LabelledFile file : files) {
         hash.add(std::string_view(file.name));
         hash.add(file.bytes);
         hash.add(static_cast<std::uint64_t>(file.modifiedNs));
@@ -140,8 +95,16 @@ std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const Labe
     return hash.value();
 }
 
-std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key,
-                                         std::span<const LabelledFile> files, const DecodedFormat& format) {
+std::filesystem::path decodedFile(const std::filesystem::path& cacheFolder, const std::filesystem::path& root,
+                                  const char* split, const DecodedFormat& format) {
+    char name[80];
+    std::snprintf(name, sizeof name, "%016llx-%s-%dx%d.decoded",
+                  static_cast<unsigned long long>(streamOf(root.string())), split, format.channels, format.size);
+    return cacheFolder / name;
+}
+
+std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key, const FileList& files,
+                                         const DecodedFormat& format) {
     try {
         return load(cache, key, files.size(), format.bytes());
     } catch (const ProblemError&) {

@@ -15,7 +15,9 @@ DatasetEntry syntheticEntry();
 DatasetEntry textEntry();
 DatasetEntry textFolderEntry();
 DatasetEntry textCsvEntry();
-// `cacheFolder`: where decoded images are kept; empty: nowhere.
-DatasetEntry imageFolderEntry(const std::filesystem::path& cacheFolder);
+// `cacheFolder`: where decoded images are kept, and the index of a folder (picture_index.h) of `manyFiles` or more;
+// empty: nowhere.
+constexpr std::size_t kManyFiles = 50'000;
+DatasetEntry imageFolderEntry(const std::filesystem::path& cacheFolder, std::size_t manyFiles = kManyFiles);
 
 }  // namespace lockstep

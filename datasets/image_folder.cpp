@@ -1,16 +1,14 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-#include "datasets/cut_pictures.h"
+#include "datasets/cut_folder.h"
 #include "datasets/decoded.h"
 #include "datasets/entries.h"
 #include "datasets/image_codec.h"
 #include "datasets/image_layouts.h"
+#include "datasets/keep_choice.h"
 #include "datasets/loading.h"
 #include "datasets/memory_dataset.h"
-#include "datasets/picture_store.h"
-#include "engine/core/content_hash.h"
+#include "datasets/picture_index.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/data/normalisation.h"
@@ -21,17 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Small pictures keep their size. Photographs become as large as the model is for, or else 64 x 64, which a workshop's
-// laptop can train on.
-constexpr int kSmall = 64;
 constexpr double kShareSeen = 7.0 / 8;  // of the shorter side, in evaluation, by models that learned from random parts
 
-// The headers of up to 256 images, spread evenly; unreadable ones are left out.
+constexpr std::int64_t kMostProbed = 256;
+
+// The headers of up to kMostProbed images, spread evenly; unreadable ones are left out.
 std::vector<PictureSize> probe(const EncodedPictures& pictures, const Reading& reading) {
-    constexpr std::int64_t kMost = 256;
     std::vector<PictureSize> sizes;
     std::vector<std::uint8_t> memory;
-    const std::int64_t taken = std::min(pictures.count(), kMost);
+    const std::int64_t taken = std::min(pictures.count(), kMostProbed);
     for (std::int64_t i = 0; i < taken; ++i) {
         reading.goOn();
         const std::int64_t index = i * pictures.count() / taken;
@@ -44,12 +40,31 @@ std::vector<PictureSize> probe(const EncodedPictures& pictures, const Reading& r
     return sizes;
 }
 
-DecodedFormat chooseFormat(const EncodedPictures& pictures, const ParamValues& params, const Reading& reading) {
+// Those, kept with the index.
+std::vector<PictureSize> probed(const EncodedPictures& pictures, PictureIndex& index, const Reading& reading) {
+    constexpr std::uint64_t kSizes = streamOf("sizes of pictures");
+    std::vector<PictureSize> sizes;
+    if (const auto* kept = index.measured(kSizes)) {
+        for (std::size_t i = 0; i + 2 < kept->size(); i += 3)
+            sizes.push_back(
+                {static_cast<int>((*kept)[i]), static_cast<int>((*kept)[i + 1]), static_cast<int>((*kept)[i + 2])});
+        return sizes;
+    }
+    sizes = probe(pictures, reading);
+    std::vector<double> numbers;
+    for (const PictureSize& each : sizes)
+        for (const int number : {each.height, each.width, each.channels}) numbers.push_back(number);
+    index.keep(kSizes, std::move(numbers), std::ssize(sizes), std::min(pictures.count(), kMostProbed));
+    return sizes;
+}
+
+DecodedFormat chooseFormat(const EncodedPictures& pictures, const ParamValues& params, PictureIndex& index,
+                           const Reading& reading) {
     const std::string& colour = params.string("colour");
     DecodedFormat format{static_cast<int>(params.integer("size")), colour == "grey" ? 1 : 3,
                          params.string("decode") == "exact" ? Decode::Exact : Decode::Fast};
     if (format.size > 0 && colour != "auto") return format;
-    const auto sizes = probe(pictures, reading);
+    const auto sizes = probed(pictures, index, reading);
     const auto shortSide = [](const PictureSize& size) { return std::min(size.height, size.width); };
     const auto small = [&](const PictureSize& size) { return shortSide(size) <= kSmall; };
     if (format.size == 0)
@@ -71,58 +86,12 @@ ImageRule ruleOf(const DecodedFormat& format, const ParamValues& params, const R
     return rule;
 }
 
-// Where the decoded pictures are.
-enum class Keep {
-    Squares,  // in memory, as the model reads them
-    Memory,   // in memory, as small as the cuts allow
-    Cache,    // likewise, in a file
-    Stream    // nowhere: decoded whenever they are read
-};
-
-struct KeepChoice {
-    Keep keep = Keep::Squares;
-    std::vector<Problem> reason = {};  // of `auto`, where it is worth a word
-};
-
-int shortSideOf(const ImageRule& rule) { return static_cast<int>(std::lround(rule.size / rule.share)); }
-
-// About as large as pictures of the usual shape are.
-std::uint64_t storedBytes(std::size_t count, const ImageRule& rule) {
-    constexpr double kLongSide = 1.4;
-    const double side = shortSideOf(rule);
-    return static_cast<std::uint64_t>(static_cast<double>(count) * kLongSide * side * side * rule.channels);
-}
-
-KeepChoice keepOf(const ParamValues& params, const ImageRule& rule, std::size_t count, const Reading& reading) {
-    const std::string& keep = params.string("keep");
-    const bool isPlain = rule.share == 1 && rule.interpolation == Interpolation::Bilinear;
-    const bool areCut = (reading.cuts() && rule.size > kSmall) || !isPlain;
-    constexpr std::size_t kMany = 4096;
-    const bool isGlance = reading.glances() && (count > kMany || areCut || keep == "cache");
-    if (keep == "stream" || isGlance) return {Keep::Stream};
-    if (keep == "cache") return {Keep::Cache};
-    if (keep == "memory") return {areCut ? Keep::Memory : Keep::Squares};
-    const std::size_t square =
-        static_cast<std::size_t>(rule.channels * rule.size) * static_cast<std::size_t>(rule.size);
-    const std::uint64_t bytes = areCut ? storedBytes(count, rule) : count * square;
-    if (fitsInMemory(areCut ? 2 * bytes : bytes)) return {areCut ? Keep::Memory : Keep::Squares};
-    return {Keep::Stream, {{"dataset.keep", "image-folder.streamed", {std::to_string(bytes >> 20)}}}};
-}
-
-fs::path cacheFile(const fs::path& folder, const fs::path& root, const char* split, const DecodedFormat& format) {
-    char name[80];
-    std::snprintf(name, sizeof name, "%016llx-%s-%dx%d.decoded",
-                  static_cast<unsigned long long>(streamOf(root.string())), split, format.channels, format.size);
-    return folder / name;
-}
-
 // The images of a split, from the cache or decoded; a cache that cannot be written costs time only.
-DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split,
-                      const std::vector<LabelledFile>& files, const EncodedPictures& pictures,
-                      const DecodedFormat& format, Reading& reading, std::int64_t before,
-                      std::vector<Problem>& warnings) {
+DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split, const FileList& files,
+                      const EncodedPictures& pictures, const DecodedFormat& format, Reading& reading,
+                      std::int64_t before, std::vector<Problem>& warnings) {
     if (cacheFolder.empty()) return decodeAll(pictures, format, reading, before);
-    const fs::path cache = cacheFile(cacheFolder, root, split, format);
+    const fs::path cache = decodedFile(cacheFolder, root, split, format);
     const std::uint64_t key = decodedKey(root, files, format);
     if (auto kept = loadDecoded(cache, key, files, format)) return std::move(*kept);
     DecodedImages images = decodeAll(pictures, format, reading, before);
@@ -141,17 +110,16 @@ struct GoodFiles {
     std::vector<std::string> paths;
 };
 
-GoodFiles goodOf(const std::vector<LabelledFile>& files, const DecodedImages& images,
-                 std::vector<SkippedFile>& skipped) {
+GoodFiles goodOf(const FileList& files, const DecodedImages& images, std::vector<SkippedFile>& skipped) {
     GoodFiles good;
     auto failure = images.failures.begin();
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (failure != images.failures.end() && failure->index == static_cast<std::int64_t>(i)) {
-            skipped.push_back({files[i].file, failure->reason});
+            skipped.push_back({files.fileOf(i), failure->reason});
             ++failure;
         } else {
-            good.labels.push_back(files[i].label);
-            good.paths.push_back(files[i].file.string());
+            good.labels.push_back(files.entry(i).label);
+            good.paths.push_back(files.fileOf(i));
         }
     }
     return good;
@@ -165,136 +133,132 @@ void requireAny(const fs::path& path, const Dataset& train, const std::vector<Sk
                         {std::to_string(skipped.size()), first.file.string(), first.reason.code}});
 }
 
-// The pictures of each split.
-struct Splits {
-    std::shared_ptr<const EncodedPictures> train, test, validation;
-};
-
-// One opening of a folder whose pictures are cut when they are read.
-class CutFolder {
+// One opening of a folder: what lies there, and how it is to be read.
+class Opening {
 public:
-    CutFolder(const fs::path& cacheFolder, const fs::path& root, Keep keep, const ImageRule& rule, Reading& reading,
-              Loaded& loaded)
-        : m_cacheFolder(cacheFolder), m_root(root), m_keep(keep), m_rule(rule), m_reading(reading), m_loaded(loaded) {}
+    Opening(const fs::path& cacheFolder, const fs::path& path, std::size_t manyFiles, const ParamValues& params,
+            Reading& reading)
+        : m_cacheFolder(cacheFolder),
+          m_path(path),
+          m_root(fs::weakly_canonical(path)),
+          m_manyFiles(manyFiles),
+          m_params(params),
+          m_reading(reading),
+          m_index(cacheFolder, m_root, params.number("test_share")) {}
 
-    void load(DatasetInfo& info, const FolderScan& scan, const Splits& from) {
-        const auto all = std::ssize(scan.train) + std::ssize(scan.test) + std::ssize(scan.validation);
-        constexpr std::int64_t kAtAGlance = 128;
-        const std::int64_t most = m_reading.glances() ? kAtAGlance : kMostNormalising;
-        const auto normalising = std::min<std::int64_t>(std::ssize(scan.train), most);
-        m_reading.expect(m_keep == Keep::Stream ? normalising : all);
-        const Pictures train = pictures("train", scan.train, from.train), test = pictures("test", scan.test, from.test),
-                       validation = pictures("validation", scan.validation, from.validation);
-        const CutPictures measured(info, train.source, train.labels, m_rule);
-        measureNormalisation(
-            info, measured,
-            [&](std::int64_t done) {
-                if (m_keep == Keep::Stream) m_reading.advance(done);
-                else m_reading.goOn();
-            },
-            most);
-        m_loaded.train = dataset(info, train);
-        m_loaded.test = dataset(info, test);
-        if (!scan.validation.empty()) m_loaded.validation = dataset(info, validation);
+    Loaded load() {
+        if (!listed() || !isStillRight()) list();
+        const std::size_t all = m_scan->count();
+        if (m_choice.keep == Keep::Squares) requireMemory(m_path.string(), all * m_format.bytes());
+        if (m_choice.keep == Keep::Memory) requireMemory(m_path.string(), storedBytes(all, m_rule));
+        m_loaded.skipped = m_scan->skipped;
+        m_loaded.notes = m_scan->notes;
+        DatasetInfo info = describe();
+        if (m_choice.keep == Keep::Squares) loadSquares(info);
+        else loadCut(info);
+        if (m_index.hasNews() && !m_scan->index.empty()) keepIndex(*m_scan);
+        m_scan->skipped = {}, m_scan->notes = {}, m_scan->watched = {};  // the pictures need none of them
+        return std::move(m_loaded);
     }
 
 private:
-    struct Pictures {
-        std::shared_ptr<const PictureSource> source;
-        std::vector<std::int32_t> labels;
-    };
-
-    Pictures pictures(const char* split, const std::vector<LabelledFile>& files,
-                      const std::shared_ptr<const EncodedPictures>& source) {
-        Pictures all{source, {}};
-        for (const LabelledFile& each : files) all.labels.push_back(each.label);
-        return m_keep == Keep::Stream || files.empty() ? all : stored(split, files, all);
+    // By the index; false: there is none that could be trusted.
+    bool listed() {
+        auto kept = m_index.open(m_reading);
+        if (!kept) return false;
+        if (m_reading.trains()) requireClasses(m_root, *kept);
+        choose(std::move(*kept));
+        return true;
     }
 
-    Pictures stored(const char* split, const std::vector<LabelledFile>& files, const Pictures& all) {
-        const StoreRule rule{shortSideOf(m_rule), m_rule.channels, m_rule.interpolation, m_rule.decode};
-        const DecodedFormat format{rule.shortSide, rule.channels, rule.decode};
-        ContentHash key;
-        key.add(decodedKey(m_root, files, format));
-        key.add(std::uint64_t{rule.interpolation == Interpolation::Bicubic});
-        fs::path file;
-        if (m_keep == Keep::Cache) {  // one of other pixels has another name: a run may have it mapped
-            fs::create_directories(m_cacheFolder);
-            char ending[32];
-            std::snprintf(ending, sizeof ending, ".%016llx.pictures", static_cast<unsigned long long>(key.value()));
-            file = cacheFile(m_cacheFolder, m_root, split, format).replace_extension(ending);
+    // What is decoded at the start, all of it, shows how the files are now; what is kept on the disk, how they were.
+    bool isStillRight() const {
+        const bool isAllRead = m_choice.keep == Keep::Squares || m_choice.keep == Keep::Memory;
+        return !isAllRead || areAsListed(*m_scan, m_reading);
+    }
+
+    void list() {
+        m_index.forget();
+        FolderScan scan = scanImages(m_root, m_params.number("test_share"), m_reading);
+        std::error_code ignored;
+        if (scan.count() >= m_manyFiles) keepIndex(scan);
+        else if (!m_index.file().empty()) fs::remove(m_index.file(), ignored);  // of when they were more
+        choose(std::move(scan));
+    }
+
+    void choose(FolderScan scan) {
+        m_scan = std::make_shared<FolderScan>(std::move(scan));
+        m_pictures = picturesOf(m_scan);
+        m_format = chooseFormat(*m_pictures.train, m_params, m_index, m_reading);
+        m_rule = ruleOf(m_format, m_params, m_reading);
+        m_choice = keepOf(m_params, m_rule, m_scan->count(), m_reading);
+    }
+
+    // That it cannot be written costs time only.
+    void keepIndex(FolderScan& scan) {
+        try {
+            m_index.write(scan);
+        } catch (const std::runtime_error& error) {  // EngineError of the file, filesystem_error of the folder
+            m_loaded.warnings.push_back({m_index.file().string(), "picture-index.not-written", {error.what()}});
         }
-        const auto store = PictureStore::make(all.source, rule, file, key.value(), m_reading, m_done);
-        m_done += std::ssize(files);
-        for (const auto& failure : store->failures())
-            m_loaded.skipped.push_back({files[static_cast<std::size_t>(failure.index)].file, failure.reason});
-        Pictures good{store, {}};
-        for (std::int64_t i = 0; i < store->count(); ++i)
-            good.labels.push_back(all.labels[static_cast<std::size_t>(store->sourceOf(i))]);
-        return good;
     }
 
-    std::shared_ptr<const Dataset> dataset(const DatasetInfo& info, const Pictures& pictures) const {
-        return std::make_shared<CutPictures>(info, pictures.source, pictures.labels, m_rule);
+    DatasetInfo describe() const {
+        DatasetInfo info;
+        info.id = "image-folder";
+        info.fields = imageFields({m_format.channels, m_format.size, m_format.size});
+        info.classes = m_scan->classes;
+        info.decodesExactly = m_format.decode == Decode::Exact;
+        m_reading.describe(info);
+        return info;
     }
 
-    const fs::path &m_cacheFolder, &m_root;
-    Keep m_keep;
-    ImageRule m_rule;
-    Reading& m_reading;
-    Loaded& m_loaded;
-    std::int64_t m_done = 0;
-};
-
-Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params, Reading& reading) {
-    const fs::path root = fs::weakly_canonical(path);
-    FolderScan scan = scanImages(root, params.number("test_share"), reading);
-    const Splits pictures{picturesOf(root, scan, scan.train), picturesOf(root, scan, scan.test),
-                          picturesOf(root, scan, scan.validation)};
-    const DecodedFormat format = chooseFormat(*pictures.train, params, reading);
-    const std::size_t all = scan.train.size() + scan.test.size() + scan.validation.size();
-    const ImageRule rule = ruleOf(format, params, reading);
-    const KeepChoice choice = keepOf(params, rule, all, reading);
-    if (choice.keep == Keep::Squares) requireMemory(path.string(), all * format.bytes());
-    if (choice.keep == Keep::Memory) requireMemory(path.string(), storedBytes(all, rule));
-
-    Loaded loaded;
-    loaded.skipped = std::move(scan.skipped);
-    loaded.notes = std::move(scan.notes);
-    DatasetInfo info;
-    info.id = "image-folder";
-    info.fields = imageFields({format.channels, format.size, format.size});
-    info.classes = scan.classes;
-    info.decodesExactly = format.decode == Decode::Exact;
-    reading.describe(info);
-    if (choice.keep != Keep::Squares) {
-        loaded.warnings = choice.reason;
-        CutFolder(cacheFolder, root, choice.keep, rule, reading, loaded).load(info, scan, pictures);
-        requireAny(path, *loaded.train, loaded.skipped);
-        return loaded;
+    void loadCut(DatasetInfo& info) {
+        auto& warnings = m_loaded.warnings;
+        warnings.insert(warnings.end(), m_choice.reason.begin(), m_choice.reason.end());
+        CutFolder folder(m_cacheFolder, m_root, m_choice.keep, m_rule, m_index, m_reading, m_loaded);
+        folder.load(info, *m_scan, m_pictures);
+        requireAny(m_path, *m_loaded.train, m_loaded.skipped);
     }
-    reading.expect(static_cast<std::int64_t>(all));
-    const auto split = [&](const char* name, const std::vector<LabelledFile>& files, const EncodedPictures& of,
-                           std::size_t before) {
-        DecodedImages images = decoded(cacheFolder, root, name, files, of, format, reading,
-                                       static_cast<std::int64_t>(before), loaded.warnings);
-        GoodFiles good = goodOf(files, images, loaded.skipped);
+
+    void loadSquares(DatasetInfo& info) {
+        m_reading.expect(static_cast<std::int64_t>(m_scan->count()));
+        m_loaded.train = squares(info, "train", m_scan->train, *m_pictures.train);
+        requireAny(m_path, *m_loaded.train, m_loaded.skipped);
+        m_loaded.test = squares(info, "test", m_scan->test, *m_pictures.test);
+        if (!m_scan->validation.empty())
+            m_loaded.validation = squares(info, "validation", m_scan->validation, *m_pictures.validation);
+    }
+
+    std::shared_ptr<const Dataset> squares(DatasetInfo& info, const char* split, const FileList& files,
+                                           const EncodedPictures& pictures) {
+        DecodedImages images =
+            decoded(m_cacheFolder, m_root, split, files, pictures, m_format, m_reading, m_done, m_loaded.warnings);
+        m_done += pictures.count();
+        GoodFiles good = goodOf(files, images, m_loaded.skipped);
         if (info.mean.empty()) measureNormalisation(info, images.pixels);
         return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(good.labels), images.content,
                                                std::move(good.paths));
-    };
-    loaded.train = split("train", scan.train, *pictures.train, 0);
-    requireAny(path, *loaded.train, loaded.skipped);
-    loaded.test = split("test", scan.test, *pictures.test, scan.train.size());
-    if (!scan.validation.empty())
-        loaded.validation =
-            split("validation", scan.validation, *pictures.validation, scan.train.size() + scan.test.size());
-    return loaded;
-}
+    }
+
+    const fs::path &m_cacheFolder, &m_path;
+    fs::path m_root;
+    std::size_t m_manyFiles;
+    const ParamValues& m_params;
+    Reading& m_reading;
+    PictureIndex m_index;
+    std::shared_ptr<FolderScan> m_scan;
+    PictureSplits m_pictures;
+    DecodedFormat m_format;
+    ImageRule m_rule;
+    KeepChoice m_choice;
+    Loaded m_loaded;
+    std::int64_t m_done = 0;
+};
 
 }  // namespace
 
-DatasetEntry imageFolderEntry(const fs::path& cacheFolder) {
+DatasetEntry imageFolderEntry(const fs::path& cacheFolder, std::size_t manyFiles) {
     DatasetEntry entry;
     entry.id = "image-folder";
     entry.title = "Image folder";
@@ -361,8 +325,8 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder) {
         "folder "
         "above them.";
     entry.recognise = recogniseImages;
-    loadBy(entry, [cacheFolder](const fs::path& path, const ParamValues& params, Reading& reading) {
-        return load(cacheFolder, path, params, reading);
+    loadBy(entry, [cacheFolder, manyFiles](const fs::path& path, const ParamValues& params, Reading& reading) {
+        return Opening(cacheFolder, path, manyFiles, params, reading).load();
     });
     return entry;
 }

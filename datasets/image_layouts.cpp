@@ -148,7 +148,8 @@ public:
 
     FolderScan listed(const FlatSplit& train) {
         FolderScan scan;
-        NamedSplits splits{pictures(train, scan), {}, {}};
+        NamedSplits splits(scan.names);
+        splits.train = pictures(train, scan);
         if (train.folder != m_places.data) {
             splits.test = pictures(flatTest(m_places), scan);
             splits.validation = pictures(flatSplit(m_places, Split::Validation), scan);
@@ -165,8 +166,8 @@ public:
         if (validation && !validation->list) failWithoutList(validation->folder, m_places);
         const bool isListed = validation || (test && test->list);
         FolderScan scan = classes(isListed ? 0 : m_testShare);
-        auto tested = labelled(named(pictures(test, scan), test, scan), scan.classes);
-        auto validated = labelled(named(pictures(validation, scan), validation, scan), scan.classes);
+        FileList tested = named(pictures(test, scan), test, scan).labelled(scan.classes);
+        FileList validated = named(pictures(validation, scan), validation, scan).labelled(scan.classes);
         if (!tested.empty()) std::swap(scan.test, tested);
         if (!tested.empty()) scan.validation = std::move(tested);  // folders for validation, which were all there was
         if (!validated.empty()) (scan.test.empty() ? scan.test : scan.validation) = std::move(validated);
@@ -180,28 +181,27 @@ private:
         return scan;
     }
 
-    std::vector<NamedPicture> pictures(const std::optional<FlatSplit>& split, FolderScan& scan) {
-        if (!split) return {};
+    NamedPictures pictures(const std::optional<FlatSplit>& split, FolderScan& scan) {
+        if (!split) return NamedPictures(scan.names);
         if (split->list) return listedPictures(split->folder, *split->list, imageFiles(), m_reading, scan);
         scan.notes.push_back({split->folder.string(), "label-list.unlabelled-split", {}});
-        return {};
+        return NamedPictures(scan.names);
     }
 
     // Labels that are numbers count the classes in a list of them, from 0.
-    std::vector<NamedPicture> named(std::vector<NamedPicture> pictures, const std::optional<FlatSplit>& split,
-                                    const FolderScan& scan) {
-        const auto isClass = [&](const std::string& name) { return std::ranges::binary_search(scan.classes, name); };
-        const auto isOther = [&](const NamedPicture& each) {
-            return isNumber(each.className) && !isClass(each.className);
+    NamedPictures named(NamedPictures pictures, const std::optional<FlatSplit>& split, const FolderScan& scan) {
+        const auto isOther = [&](const std::string& name) {
+            return isNumber(name) && !std::ranges::binary_search(scan.classes, name);
         };
-        if (pictures.empty() || !std::ranges::all_of(pictures, isOther)) return pictures;
+        auto& names = pictures.classNames();
+        if (pictures.empty() || !std::ranges::all_of(names, isOther)) return pictures;
         const SynsetList list = findSynsets(m_places.lists);
-        const bool beginsAt0 = std::ranges::find(pictures, "0", &NamedPicture::className) != pictures.end();
-        for (NamedPicture& each : pictures) {
-            const std::size_t number = each.className.size() < 9 ? std::stoul(each.className) : list.synsets.size();
+        const bool beginsAt0 = std::ranges::find(names, "0") != names.end();
+        for (std::string& each : names) {
+            const std::size_t number = each.size() < 9 ? std::stoul(each) : list.synsets.size();
             if (!list.isOfClasses || !beginsAt0 || number >= list.synsets.size())
-                throw ProblemError({split->list->string(), "label-list.numbers", {each.className}});
-            each.className = list.synsets[number].id;
+                throw ProblemError({split->list->string(), "label-list.numbers", {each}});
+            each = list.synsets[number].id;
         }
         return pictures;
     }
@@ -224,6 +224,8 @@ bool startsLikeAnImage(const fs::path& file) {
     return (magic[0] == 0xff && magic[1] == 0xd8) || (magic[0] == 0x89 && magic[1] == 'P');
 }
 
+constexpr int kDeepest = 3;  // folders
+
 // Looks at a few files, three folders deep: split/class/image, and one more for nested classes.
 bool holdsImages(const fs::path& folder, int depth, int& budget) {
     std::error_code ignored;
@@ -244,7 +246,7 @@ bool holdsClassFolders(const fs::path& path) {
     std::error_code ignored;
     for (const auto& item : fs::directory_iterator(path)) {
         if (isSystemName(item.path().filename().string())) continue;
-        if (item.is_directory(ignored) && holdsImages(item.path(), 2, budget)) return true;
+        if (item.is_directory(ignored) && holdsImages(item.path(), kDeepest - 1, budget)) return true;
     }
     return false;
 }
@@ -259,26 +261,68 @@ FolderScan scanAs(const fs::path& root, const Places& places, double testShare, 
     return layout.folders();
 }
 
+// What says something of pictures or classes: it may be written anew without a change of its folder.
+void watchLists(const fs::path& folder, const Reading& reading, std::vector<WatchedPath>& all) {
+    if (!fs::is_directory(folder)) return;
+    for (const auto& item : fs::directory_iterator(folder)) {
+        reading.goOn();
+        const fs::path ending = item.path().extension();
+        if (ending == ".csv" || ending == ".CSV" || ending == ".txt") all.push_back(watched(item.path()));
+    }
+}
+
+// What the layout and the names of classes depend on, beside the folders that are listed.
+std::vector<WatchedPath> watchedFor(const fs::path& root, const Places& places, const Reading& reading) {
+    std::vector<fs::path> folders = places.lists;
+    for (const char* below : {"Data", "Data/CLS-LOC", "ILSVRC", "ILSVRC/Data", "ILSVRC/Data/CLS-LOC", "images"})
+        folders.push_back(root / below);
+    for (const SplitName& each : kSplitNames)
+        for (const fs::path& data : {root, places.data})
+            folders.push_back(data / each.name), folders.push_back(data / each.name / "images");
+    std::vector<WatchedPath> all{watched(root)};
+    for (const fs::path& each : folders) {
+        all.push_back(watched(each));
+        watchLists(each, reading, all);
+    }
+    return all;
+}
+
+// Beside archives: images in folders would come before them.
+void watchFolders(const fs::path& folder, int depth, std::vector<WatchedPath>& watched) {
+    if (depth == 0 || !fs::is_directory(folder)) return;
+    for (const auto& item : fs::directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
+        std::error_code ignored;
+        if (!item.is_directory(ignored)) continue;
+        watched.push_back(lockstep::watched(item.path()));
+        watchFolders(item.path(), depth - 1, watched);
+    }
+}
+
 }  // namespace
 
 FolderScan scanImages(const fs::path& root, double testShare, const Reading& reading) {
+    const std::int64_t begun = nowNs();
     const Places places = placesOf(root);
+    auto watched = watchedFor(root, places, reading);
     FolderScan scan = scanAs(root, places, testShare, reading);
+    if (!scan.archives.empty()) watchFolders(root, kDeepest, watched);
+    scan.watched.insert(scan.watched.end(), watched.begin(), watched.end());
+    scan.begunNs = begun;
     if (reading.trains()) requireClasses(root, scan);
     if (std::ranges::any_of(scan.classes, isSynsetId)) nameClasses(scan.classes, findSynsets(places.lists).synsets);
     return scan;
 }
 
-std::shared_ptr<const EncodedPictures> picturesOf(const fs::path& root, const FolderScan& scan,
-                                                  const std::vector<LabelledFile>& split) {
-    if (!scan.archives.empty()) {
-        auto pictures = std::make_shared<PictureMembers>(scan.archives);
-        for (const LabelledFile& each : split) pictures->add(each);
-        return pictures;
-    }
-    auto pictures = std::make_shared<PictureFiles>(root);
-    for (const LabelledFile& each : split) pictures->add(each.file);
-    return pictures;
+PictureSplits picturesOf(const std::shared_ptr<const FolderScan>& scan) {
+    const auto of = [&](const FileList& split) { return std::shared_ptr<const FileList>(scan, &split); };
+    if (scan->archives.empty())
+        return {std::make_shared<PictureFiles>(of(scan->train), scan->index),
+                std::make_shared<PictureFiles>(of(scan->test), scan->index),
+                std::make_shared<PictureFiles>(of(scan->validation), scan->index)};
+    const auto archives = std::make_shared<const OpenArchives>(scan->archives);
+    return {std::make_shared<PictureMembers>(of(scan->train), archives, scan->index),
+            std::make_shared<PictureMembers>(of(scan->test), archives, scan->index),
+            std::make_shared<PictureMembers>(of(scan->validation), archives, scan->index)};
 }
 
 int recogniseImages(const fs::path& path) {

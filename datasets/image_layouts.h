@@ -16,9 +16,11 @@ namespace lockstep {
 // "picture.unknown-class" and what class_folders.h and archive_pictures.h say; std::filesystem_error.
 FolderScan scanImages(const std::filesystem::path& root, double testShare, const Reading& reading);
 
-// Those of one split, to be read.
-std::shared_ptr<const EncodedPictures> picturesOf(const std::filesystem::path& root, const FolderScan& scan,
-                                                  const std::vector<LabelledFile>& split);
+// The pictures of each split, to be read.
+struct PictureSplits {
+    std::shared_ptr<const EncodedPictures> train, test, validation;
+};
+PictureSplits picturesOf(const std::shared_ptr<const FolderScan>& scan);
 
 // How surely images lie there in one of them, see DatasetEntry::recognise.
 int recogniseImages(const std::filesystem::path& path);

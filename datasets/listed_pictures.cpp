@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <compare>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "datasets/label_list.h"
 
@@ -21,10 +23,9 @@ bool isDocument(const fs::path& file) {
 }
 
 // What says something of the pictures lies beside them rightly.
-std::vector<LabelledFile> picturesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading,
-                                        FolderScan& scan) {
+FileList picturesBelow(const fs::path& folder, const FileKind& kind, const Reading& reading, FolderScan& scan) {
     const auto before = std::ssize(scan.skipped);
-    auto files = filesBelow(folder, kind, reading, scan);
+    FileList files = filesBelow(folder, kind, reading, scan);
     const auto documents = std::remove_if(scan.skipped.begin() + before, scan.skipped.end(), [&](const auto& each) {
         return each.reason.code == kind.codeOfOthers && isDocument(each.file);
     });
@@ -34,68 +35,96 @@ std::vector<LabelledFile> picturesBelow(const fs::path& folder, const FileKind& 
 
 class Matching {
 public:
-    Matching(const fs::path& folder, const fs::path& list, std::vector<LabelledFile> files)
+    Matching(const fs::path& folder, const fs::path& list, FileList files)
         : m_list(list), m_bases{list.parent_path(), folder, folder / "images"}, m_files(std::move(files)) {
-        m_labels.resize(m_files.size());
-        for (std::size_t i = 0; i < m_files.size(); ++i) m_places.emplace(m_files[i].file.string(), i);
-        for (std::size_t i = 0; i < m_files.size(); ++i)
-            m_places.emplace(fs::path(m_files[i].file).replace_extension().string(), i);
+        m_labels.assign(m_files.size(), kNone);
+        m_places.reserve(2 * m_files.size());
+        for (std::uint32_t i = 0; i < m_files.size(); ++i)
+            for (const bool isWhole : {true, false}) m_places.push_back({hashOf(nameOf(i, isWhole)), !isWhole, i});
+        std::ranges::sort(m_places);
     }
 
     void take(const ListedLabel& row, FolderScan& scan) {
         const auto place = find(row.file);
-        if (!place || row.label.empty() || m_labels[*place] == row.label) {
-            const char* code = !place              ? "label-list.absent-file"
-                               : row.label.empty() ? "label-list.empty-label"
-                                                   : "label-list.named-twice";
-            const fs::path file = place ? m_files[*place].file : m_bases[1] / row.file;
+        const std::uint32_t label = row.label.empty() ? kNone : numberOf(row.label);
+        if (!place || label == kNone || m_labels[*place] == label) {
+            const char* code = !place           ? "label-list.absent-file"
+                               : label == kNone ? "label-list.empty-label"
+                                                : "label-list.named-twice";
+            const fs::path file = place ? fs::path(m_files.fileOf(*place)) : m_bases[1] / row.file;
             return scan.skipped.push_back({file, {file.string(), code, {m_list.string(), std::to_string(row.line)}}});
         }
-        std::string& label = m_labels[*place];
-        if (!label.empty())
-            throw ProblemError(
-                {m_list.string(), "label-list.contradiction", {std::to_string(row.line), row.file, label, row.label}});
-        label = row.label;
+        if (const std::uint32_t other = m_labels[*place]; other != kNone)
+            throw ProblemError({m_list.string(),
+                                "label-list.contradiction",
+                                {std::to_string(row.line), row.file, m_labelNames[other], row.label}});
+        m_labels[*place] = label;
     }
 
-    std::vector<NamedPicture> finish(FolderScan& scan) {
-        std::vector<NamedPicture> named;
+    NamedPictures finish(FolderScan& scan) {
+        NamedPictures named(scan.names);
         for (std::size_t i = 0; i < m_files.size(); ++i) {
-            const fs::path& file = m_files[i].file;
-            if (m_labels[i].empty())
-                scan.skipped.push_back({file, {file.string(), "label-list.not-listed", {m_list.string()}}});
-            else named.push_back({std::move(m_files[i]), std::move(m_labels[i])});
+            if (m_labels[i] != kNone) named.add(m_files.entry(i), m_labelNames[m_labels[i]]);
+            else scan.skipped.push_back({m_files.fileOf(i), notListed(m_files.fileOf(i))});
         }
         return named;
     }
 
 private:
+    Problem notListed(const std::string& file) const { return {file, "label-list.not-listed", {m_list.string()}}; }
+
+    // A picture by the hash of its path, or of that without the ending.
+    struct Place {
+        std::size_t hash = 0;
+        bool isWithoutEnding = false;
+        std::uint32_t file = 0;
+        auto operator<=>(const Place&) const = default;
+    };
+
+    static constexpr std::uint32_t kNone = ~0u;
+
+    std::uint32_t numberOf(const std::string& label) {
+        const auto [known, isNew] = m_numbers.emplace(label, static_cast<std::uint32_t>(m_labelNames.size()));
+        if (isNew) m_labelNames.push_back(label);
+        return known->second;
+    }
+
+    static std::size_t hashOf(const std::string& name) { return std::hash<std::string>()(name); }
+    std::string nameOf(std::size_t file, bool isWhole) const {
+        return isWhole ? m_files.fileOf(file) : fs::path(m_files.fileOf(file)).replace_extension().string();
+    }
+
     std::optional<std::size_t> find(const std::string& name) const {
         if (name.empty()) return std::nullopt;
         for (const fs::path& base : m_bases) {
-            const auto found = m_places.find((base / name).lexically_normal().string());
-            if (found != m_places.end()) return found->second;
+            const std::string file = (base / name).lexically_normal().string();
+            for (const Place& each : std::ranges::equal_range(m_places, hashOf(file), {}, &Place::hash))
+                if (nameOf(each.file, !each.isWithoutEnding) == file) return each.file;
         }
         return std::nullopt;
     }
 
     const fs::path& m_list;
     std::array<fs::path, 3> m_bases;
-    std::vector<LabelledFile> m_files;
-    std::vector<std::string> m_labels;                      // of each file; empty: none yet
-    std::unordered_map<std::string, std::size_t> m_places;  // by path, and by path without the ending
+    FileList m_files;
+    std::vector<std::uint32_t> m_labels;  // of each file: its name's number, or none yet
+    std::vector<std::string> m_labelNames;
+    std::unordered_map<std::string, std::uint32_t> m_numbers;
+    std::vector<Place> m_places;  // sorted: whole names before others, files that come first before others
 };
 
 }  // namespace
 
-std::vector<NamedPicture> listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind,
-                                         const Reading& reading, FolderScan& scan) {
-    const auto rows = readLabelList(list);
+NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
+                             FolderScan& scan) {
+    scan.watch(list);
+    auto rows = readLabelList(list);
     Matching matching(folder, list, picturesBelow(folder, kind, reading, scan));
     for (const ListedLabel& row : rows) {
         reading.goOn();
         matching.take(row, scan);
     }
+    rows = {};
     return matching.finish(scan);
 }
 

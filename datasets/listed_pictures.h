@@ -8,7 +8,7 @@ namespace lockstep {
 // The pictures below a folder that a list of labels names: by their paths from the list or the folder on, or from its
 // folder `images`, with or without the ending. What it names in vain or twice, and pictures that it does not name, are
 // skipped. Throws ProblemError "label-list.contradiction" and those of label_list.h.
-std::vector<NamedPicture> listedPictures(const std::filesystem::path& folder, const std::filesystem::path& list,
-                                         const FileKind& kind, const Reading& reading, FolderScan& scan);
+NamedPictures listedPictures(const std::filesystem::path& folder, const std::filesystem::path& list,
+                             const FileKind& kind, const Reading& reading, FolderScan& scan);
 
 }  // namespace lockstep

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace lockstep {
 
@@ -13,49 +12,53 @@ bool isNumber(const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return c >= '0' && c <= '9'; });
 }
 
-void holdOutOfEach(std::vector<LabelledFile> files, double share, FolderScan& scan) {
-    const auto isOther = [](const LabelledFile& a, const LabelledFile& b) { return a.label != b.label; };
-    for (auto begin = files.begin(); begin != files.end();) {
-        auto end = std::ranges::adjacent_find(begin, files.end(), isOther);
-        if (end != files.end()) ++end;
-        holdOut(std::vector<LabelledFile>(begin, end), share, scan);
-        begin = end;
+void holdOutOfEach(const FileList& files, double share, FolderScan& scan) {
+    FileList ofOne(scan.names);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        ofOne.add(files.entry(i));
+        if (i + 1 < files.size() && files.entry(i + 1).label == files.entry(i).label) continue;
+        holdOut(ofOne, share, scan);
+        ofOne = FileList(scan.names);
     }
 }
 
 }  // namespace
 
-std::vector<std::string> classesOf(const std::vector<NamedPicture>& pictures) {
-    std::set<std::string> names;
-    for (const NamedPicture& each : pictures) names.insert(each.className);
+void NamedPictures::add(FileEntry file, const std::string& className) {
+    const auto [place, isNew] = m_places.emplace(className, static_cast<std::int32_t>(m_classNames.size()));
+    if (isNew) m_classNames.push_back(className);
+    file.label = place->second;
+    m_files.add(file);
+}
+
+FileList NamedPictures::labelled(const std::vector<std::string>& classes) && {
+    std::map<std::string_view, std::int32_t> labels;
+    for (const std::string& name : classes) labels.emplace(name, static_cast<std::int32_t>(labels.size()));
+    for (std::size_t i = 0; i < m_files.size(); ++i) {
+        const std::string& name = m_classNames[static_cast<std::size_t>(m_files.entry(i).label)];
+        const auto known = labels.find(name);
+        if (known == labels.end()) throw ProblemError({m_files.fileOf(i), "picture.unknown-class", {name}});
+        m_files.label(i, known->second);
+    }
+    m_files.sort();
+    return std::move(m_files);
+}
+
+std::vector<std::string> classesOf(const NamedPictures& pictures) {
+    const std::set<std::string> names(pictures.classNames().begin(), pictures.classNames().end());
     std::vector<std::string> classes(names.begin(), names.end());
     const auto length = [](const std::string& name) { return name.size(); };
     if (std::ranges::all_of(classes, isNumber)) std::ranges::stable_sort(classes, {}, length);
     return classes;
 }
 
-std::vector<LabelledFile> labelled(std::vector<NamedPicture> pictures, const std::vector<std::string>& classes) {
-    std::map<std::string_view, std::int32_t> labels;
-    for (const std::string& name : classes) labels.emplace(name, static_cast<std::int32_t>(labels.size()));
-    std::vector<LabelledFile> files;
-    for (NamedPicture& each : pictures) {
-        const auto known = labels.find(each.className);
-        if (known == labels.end())
-            throw ProblemError({each.file.file.string(), "picture.unknown-class", {each.className}});
-        files.push_back(std::move(each.file));
-        files.back().label = known->second;
-    }
-    std::ranges::sort(files, {}, [](const LabelledFile& file) { return std::tie(file.label, file.name); });
-    return files;
-}
-
 void addSplits(FolderScan& scan, NamedSplits splits, double testShare) {
     if (splits.test.empty()) std::swap(splits.test, splits.validation);
     scan.classes = classesOf(splits.train);
-    auto train = labelled(std::move(splits.train), scan.classes);
-    scan.test = labelled(std::move(splits.test), scan.classes);
-    scan.validation = labelled(std::move(splits.validation), scan.classes);
-    if (scan.test.empty()) holdOutOfEach(std::move(train), testShare, scan);
+    FileList train = std::move(splits.train).labelled(scan.classes);
+    scan.test = std::move(splits.test).labelled(scan.classes);
+    scan.validation = std::move(splits.validation).labelled(scan.classes);
+    if (scan.test.empty()) holdOutOfEach(train, testShare, scan);
     else scan.train = std::move(train);
 }
 

@@ -1,6 +1,8 @@
 #include "datasets/picture_files.h"
 
-#include "datasets/byte_stream.h"
+#include "datasets/changed_file.h"
+#include "datasets/random_file.h"
+#include "engine/core/result.h"
 
 namespace lockstep {
 
@@ -10,22 +12,17 @@ constexpr std::uint64_t kLargestFile = 256 << 20;
 
 }  // namespace
 
-void PictureFiles::add(const std::filesystem::path& file) {
-    const std::string root = m_root.string() + '/';
-    const std::string& path = file.string();
-    m_names += path.starts_with(root) ? path.substr(root.size()) : path;
-    m_ends.push_back(m_names.size());
-}
-
-std::string PictureFiles::fileOf(std::int64_t index) const {
-    const auto at = static_cast<std::size_t>(index);
-    const std::size_t begin = at == 0 ? 0 : m_ends[at - 1];
-    return (m_root / m_names.substr(begin, m_ends[at] - begin)).string();
-}
-
 std::span<const std::uint8_t> PictureFiles::encoded(std::int64_t index, std::vector<std::uint8_t>& into) const {
-    const std::size_t count = readWhole(fileOf(index), kLargestFile, into);
-    return std::span(into).first(count);
+    const FileEntry& listed = m_files->entry(static_cast<std::size_t>(index));
+    const RandomFile file(fileOf(index));
+    if (file.size() != listed.bytes || file.modifiedNs() != listed.modifiedNs) changedSince(file.path(), m_index);
+    if (file.size() > kLargestFile)
+        throw ProblemError(
+            {file.path().string(), "file.too-large", {std::to_string(file.size()), std::to_string(kLargestFile)}});
+    if (into.size() < file.size()) into.resize(file.size());
+    const std::span<std::uint8_t> bytes = std::span(into).first(file.size());
+    if (file.read(0, bytes) < bytes.size()) changedSince(file.path(), m_index);
+    return bytes;
 }
 
 }  // namespace lockstep

@@ -1,36 +1,31 @@
 #pragma once
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "datasets/class_folders.h"
+#include "datasets/file_list.h"
+#include "datasets/open_archives.h"
 #include "datasets/picture_source.h"
-#include "datasets/random_file.h"
 
 namespace lockstep {
 
-// Pictures within archives, read in place and decoded when they are asked for. The first archives stay open; more of
-// them than a process may hold are opened whenever they are read.
+// Pictures within archives, read in place and decoded when they are asked for. Reading one also throws
+// "picture-index.changed" where its archive was written since it was listed; see PictureFiles for `index`.
 class PictureMembers final : public EncodedPictures {
 public:
-    explicit PictureMembers(std::vector<std::filesystem::path> archives);
-    void add(const LabelledFile& member);
+    PictureMembers(std::shared_ptr<const FileList> members, std::shared_ptr<const OpenArchives> archives,
+                   std::filesystem::path index)
+        : m_members(std::move(members)), m_archives(std::move(archives)), m_index(std::move(index)) {}
 
-    std::int64_t count() const override { return std::ssize(m_members); }
-    std::string fileOf(std::int64_t index) const override;
+    std::int64_t count() const override { return std::ssize(m_members->entries()); }
+    std::string fileOf(std::int64_t index) const override { return m_members->fileOf(static_cast<std::size_t>(index)); }
     std::span<const std::uint8_t> encoded(std::int64_t index, std::vector<std::uint8_t>& into) const override;
 
 private:
-    struct Member {
-        std::uint64_t offset = 0, bytes = 0, endOfName = 0;
-        std::int64_t archive = 0;
-    };
-
-    std::vector<std::filesystem::path> m_archives;
-    std::vector<RandomFile> m_open;  // the first of them
-    std::string m_names;             // in their archives, one behind the other
-    std::vector<Member> m_members;
+    std::shared_ptr<const FileList> m_members;
+    std::shared_ptr<const OpenArchives> m_archives;
+    std::filesystem::path m_index;
 };
 
 }  // namespace lockstep

@@ -47,6 +47,11 @@ RandomFile::~RandomFile() {
     if (m_handle >= 0) ::close(m_handle);
 }
 
+std::int64_t RandomFile::modifiedNow() const {
+    struct stat facts {};
+    return ::fstat(m_handle, &facts) == 0 ? nanoseconds(facts.st_mtim) : 0;
+}
+
 std::size_t RandomFile::read(std::uint64_t offset, std::span<std::uint8_t> into) const {
     std::size_t done = 0;
     while (done < into.size()) {

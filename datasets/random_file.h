@@ -16,8 +16,9 @@ public:
 
     const std::filesystem::path& path() const { return m_path; }
     std::uint64_t size() const { return m_size; }
-    std::int64_t modifiedNs() const { return m_modifiedNs; }
-    std::int64_t changedNs() const { return m_changedNs; }  // of the inode
+    std::int64_t modifiedNs() const { return m_modifiedNs; }  // when it was opened
+    std::int64_t modifiedNow() const;                         // 0 where nobody can tell
+    std::int64_t changedNs() const { return m_changedNs; }    // of the inode
 
     // How many bytes there were: fewer only at the end.
     std::size_t read(std::uint64_t offset, std::span<std::uint8_t> into) const;

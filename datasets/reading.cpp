@@ -10,12 +10,23 @@ void Reading::describe(const DatasetInfo& info) const {
     if (m_watch.described) m_watch.described(info);
 }
 
+void Reading::list(std::int64_t files) const {
+    constexpr std::int64_t kMany = 1000;  // between two looks at the clock
+    const std::int64_t before = m_listed;
+    m_listed += files;
+    if (m_listed / kMany > before / kMany && isTime()) m_watch.progress(m_listed, 0);
+}
+
 void Reading::advance(std::int64_t done) {
     goOn();
+    if (isTime()) m_watch.progress(done, m_total);
+}
+
+bool Reading::isTime() const {
     const auto now = std::chrono::steady_clock::now();
-    if (!m_watch.progress || now - m_told < std::chrono::milliseconds(100)) return;
+    if (!m_watch.progress || now - m_told < std::chrono::milliseconds(100)) return false;
     m_told = now;
-    m_watch.progress(done, m_total);
+    return true;
 }
 
 }  // namespace lockstep

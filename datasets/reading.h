@@ -21,14 +21,18 @@ public:
     bool cuts() const { return m_watch.cuts; }
     bool glances() const { return m_watch.glances; }
     void describe(const DatasetInfo& info) const;
+    void list(std::int64_t files) const;                      // so many more are found; does not goOn()
     void expect(std::int64_t samples) { m_total = samples; }  // in all
     void advance(std::int64_t done);                          // so many of them are read by now; goOn()
 
 private:
     OpeningWatch m_watch;
     std::filesystem::path m_path;
+    bool isTime() const;
+
     std::int64_t m_total = 0;
-    std::chrono::steady_clock::time_point m_told = std::chrono::steady_clock::now();
+    mutable std::int64_t m_listed = 0;
+    mutable std::chrono::steady_clock::time_point m_told = std::chrono::steady_clock::now();
 };
 
 }  // namespace lockstep

@@ -20,11 +20,11 @@ Loaded load(const std::filesystem::path& path, const ParamValues& params, Readin
     info.classes = std::move(scan.classes);
     info.fields = textFields(params.integer("sequence"));
     reading.describe(info);
-    reading.expect(static_cast<std::int64_t>(scan.train.size() + scan.test.size() + scan.validation.size()));
+    reading.expect(static_cast<std::int64_t>(scan.count()));
     std::int64_t done = 0;
-    const auto read = [&](const std::vector<LabelledFile>& files) {
+    const auto read = [&](const FileList& files) {
         auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
-        for (const LabelledFile& each : files) {
+        for (const LabelledFile each : files) {
             texts->add(readText(each.file), each.label, each.file.string());
             reading.advance(++done);
         }

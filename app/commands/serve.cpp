@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <memory>
 
 #include "app/commands/commands.h"
 #include "app/listing.h"
@@ -26,7 +27,9 @@ One JSON object a line on the standard input, one answer a line on the standard 
   {"id":10,"request":"presets"}                       specs that come with the program
   {"id":11,"request":"hello"}                         the program's version
   {"id":12,"request":"asked_samples","spec":{...},"data":"","split":"test","samples":[0,7]}   what a model was asked about
-An answer repeats the id and has either the result's keys or "problems". A line has at most a mebibyte.)";
+An answer repeats the id and has either the result's keys or "problems". A line has at most a mebibyte.
+With --progress lines come ahead of an answer that takes long: {"id":5,"reading":320000,"of":0}, how many samples are read,
+of how many; of 0, how many files are listed.)";
 
 std::vector<OfferedPreset> offeredPresets() {
     std::vector<OfferedPreset> presets;
@@ -50,12 +53,18 @@ bool nextLine(std::streambuf& in, std::string& line) {
     return true;
 }
 
-int serve(Context& context) {
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+int serve(Context& context, bool progress) {
     const auto environment = [&context]() -> const Environment& { return context.environment(); };
-    Server server({LOCKSTEP_VERSION, environment, offeredPresets, serveWords(context.words())});
+    ServeHost host{LOCKSTEP_VERSION, environment, offeredPresets, serveWords(context.words())};
+    if (progress) host.tell = say;
+    Server server(std::move(host));
     for (std::string line; nextLine(*std::cin.rdbuf(), line);) {
-        fmt::print("{}\n", server.reply(line));
-        std::fflush(stdout);
+        say(server.reply(line));
         if (outputError() != 0) return kFailed;
     }
     return kDone;
@@ -67,7 +76,9 @@ void addServe(CLI::App& program, Run& run) {
     auto* command =
         program.add_subcommand("serve", "Answer questions about devices, datasets, models and specs, line by line");
     command->footer(kServeHelp);
-    command->callback([&run] { run = serve; });
+    const auto progress = std::make_shared<bool>(false);
+    command->add_flag("--progress", *progress, "Also say how far data are read, in lines ahead of the answer");
+    command->callback([&run, progress] { run = [progress](Context& context) { return serve(context, *progress); }; });
 }
 
 }  // namespace lockstep

@@ -99,7 +99,7 @@ std::optional<DataFingerprint> fingerprintOf(const DatasetSplits& splits);
 struct OpeningWatch {
     // Asked to stop, opening ends within a second with the problem "dataset.cancelled" and leaves nothing half made.
     std::stop_token stop = {};
-    // Some ten times a second where it takes long: how many samples have been read, of how many.
+    // Some ten times a second where it takes long: how many samples are read, of how many; of 0, how many files listed.
     std::function<void(std::int64_t done, std::int64_t total)> progress = {};
     // Fields and classes, without a count, as soon as they are known: a format whose samples take long to read knows
     // them before. What it throws is the outcome of opening.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/random.h"
+#include "engine/data/drawn_places.h"
 #include "engine/data/normalisation.h"
 
 namespace lockstep {
@@ -48,20 +49,6 @@ private:
     DatasetInfo m_info;
 };
 
-// Those with the smallest random numbers, in their order.
-Places drawn(std::int64_t count, std::int64_t wanted, std::uint64_t seed) {
-    const std::uint64_t stream = streamOf("validation");
-    const auto number = [&](std::int64_t place) {
-        return std::pair(CounterRng(seed, stream, 0, static_cast<std::uint64_t>(place)).bits64(0), place);
-    };
-    Places places(static_cast<std::size_t>(count));
-    std::iota(places.begin(), places.end(), 0);
-    std::ranges::nth_element(places, places.begin() + wanted, {}, number);
-    places.resize(static_cast<std::size_t>(wanted));
-    std::ranges::sort(places);
-    return places;
-}
-
 Places allBut(std::int64_t count, const Places& others) {
     Places all(static_cast<std::size_t>(count)), left;
     std::iota(all.begin(), all.end(), 0);
@@ -77,7 +64,7 @@ std::int64_t heldOutCount(std::int64_t trainCount, double share) {
 
 HeldOut holdOut(std::shared_ptr<const Dataset> train, double share, std::uint64_t seed) {
     const std::int64_t count = train->info().count;
-    const Places out = drawn(count, heldOutCount(count, share), seed);
+    const Places out = drawnPlaces(count, heldOutCount(count, share), seed, streamOf("validation"));
     PartOfDataset left(train, allBut(count, out));
     DatasetInfo measured = left.info();
     if (findField(measured.fields, "image")) measureNormalisation(measured, left);

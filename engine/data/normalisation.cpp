@@ -50,6 +50,7 @@ public:
         m_images += others.m_images;
     }
 
+    std::int64_t images() const { return static_cast<std::int64_t>(m_images); }
     void writeTo(DatasetInfo& info) const {
         info.mean.clear();
         info.deviation.clear();
@@ -70,17 +71,16 @@ private:
 // Images that threads share by taking the next one.
 class SharedSums {
 public:
-    SharedSums(const Dataset& images, std::int64_t most)
-        : m_images(images), m_count(images.info().count), m_taken(std::min(m_count, most)) {}
+    SharedSums(const Dataset& images, std::span<const std::int64_t> samples) : m_images(images), m_samples(samples) {}
 
-    std::int64_t taken() const { return m_taken; }
-    void stop() { m_next = m_taken; }
+    std::int64_t taken() const { return std::ssize(m_samples); }
+    void stop() { m_next = taken(); }
     ChannelSums add(const std::function<void(std::int64_t done)>& advance) {
         ChannelSums sums(m_images.info().image());
         Sample sample(m_images);
-        for (std::int64_t i; (i = m_next++) < m_taken;) {
+        for (std::int64_t i; (i = m_next++) < taken();) {
             try {
-                sums.add(sample.read(i * m_count / m_taken).image());
+                sums.add(sample.read(m_samples[static_cast<std::size_t>(i)]).image());
             } catch (const std::runtime_error&) {  // whoever trains on it will hear why
             }
             if (advance) advance(i + 1);
@@ -90,7 +90,7 @@ public:
 
 private:
     const Dataset& m_images;
-    std::int64_t m_count, m_taken;
+    std::span<const std::int64_t> m_samples;
     std::atomic<std::int64_t> m_next{0};
 };
 
@@ -107,10 +107,17 @@ void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixel
     sums.writeTo(info);
 }
 
-void measureNormalisation(DatasetInfo& info, const Dataset& images,
-                          const std::function<void(std::int64_t done)>& advance, std::int64_t most) {
+void measureNormalisation(DatasetInfo& info, const Dataset& images) {
+    const std::int64_t count = images.info().count, taken = std::min(count, kMostNormalising);
+    std::vector<std::int64_t> samples;
+    for (std::int64_t i = 0; i < taken; ++i) samples.push_back(i * count / taken);
+    measureNormalisation(info, images, samples);
+}
+
+std::int64_t measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<const std::int64_t> samples,
+                                  const std::function<void(std::int64_t done)>& advance) {
     constexpr std::int64_t kMostThreads = 8, kWorthAThread = 64;
-    SharedSums work(images, most);
+    SharedSums work(images, samples);
     const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::future<ChannelSums>> helpers;
     for (std::int64_t i = 1; i < std::min({cores, kMostThreads, work.taken() / kWorthAThread + 1}); ++i)
@@ -119,6 +126,7 @@ void measureNormalisation(DatasetInfo& info, const Dataset& images,
         ChannelSums sums = work.add(advance);
         for (auto& each : helpers) sums.add(each.get());
         sums.writeTo(info);
+        return sums.images();
     } catch (...) {
         work.stop();  // and the others end, too
         throw;

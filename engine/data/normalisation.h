@@ -9,12 +9,13 @@ namespace lockstep {
 
 constexpr std::int64_t kMostNormalising = 5000;  // images
 
-// Sets mean and deviation of each channel, of pixels scaled to 0…1, from up to kMostNormalising images, or `most`,
-// spread evenly. A channel that never changes gets deviation 1.
+// Sets mean and deviation of each channel, of pixels scaled to 0…1, from up to kMostNormalising images spread evenly. A
+// channel that never changes gets deviation 1. Images that cannot be read are passed over.
 void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels);  // images one behind the other
-// Images that cannot be read are passed over. `advance` hears how many images have been read; empty: nobody does.
-void measureNormalisation(DatasetInfo& info, const Dataset& images,
-                          const std::function<void(std::int64_t done)>& advance = {},
-                          std::int64_t most = kMostNormalising);
+void measureNormalisation(DatasetInfo& info, const Dataset& images);
+// Likewise, from these samples; returns how many of them could be read. `advance` hears how many have been tried;
+// empty: nobody does.
+std::int64_t measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<const std::int64_t> samples,
+                                  const std::function<void(std::int64_t done)>& advance = {});
 
 }  // namespace lockstep

@@ -29,6 +29,7 @@ TrialSpec specOf(const JsonText& spec) { return valueOf(trialSpecFromJson(spec.t
 
 std::string Server::reply(std::string_view line) {
     const Question question = questionFrom(line);
+    m_id = question.id;
     const auto refuse = [&](const std::vector<Problem>& problems) {
         return refusalLine(question.id, toldAll(problems, m_host.words));
     };
@@ -47,8 +48,7 @@ std::string Server::reply(std::string_view line) {
 
 InspectAnswer Server::answer(const InspectRequest& request) {
     const auto* entry = valueOf(recogniseDataset(m_host.environment().datasets(), request.path));
-    return inspection(valueOf(entry->inspect(request.path, ParamValues(entry->params), {.glances = true})),
-                      m_host.words);
+    return inspection(valueOf(entry->inspect(request.path, ParamValues(entry->params), watch())), m_host.words);
 }
 
 ValidateAnswer Server::answer(const ValidateRequest& request) {
@@ -115,13 +115,22 @@ ScheduleAnswer Server::answer(const ScheduleRequest& request) {
     return answer;
 }
 
+OpeningWatch Server::watch() const {
+    OpeningWatch watch{.glances = true};
+    if (m_host.tell)
+        watch.progress = [this](std::int64_t done, std::int64_t total) {
+            m_host.tell(progressLine(m_id, {done, total}));
+        };
+    return watch;
+}
+
 // What was last looked at is kept, so that a form which changes the augmentation or the batch reads no data again.
 const Glimpse& Server::glimpse(const TrialSpec& spec) {
     const auto* entry = m_host.environment().dataset(spec.dataset.id);
     if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
     const auto params = valueOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
     const auto path = valueOf(dataPathOf(*entry, spec.dataPath));
-    OpeningWatch watch{.glances = true};
+    OpeningWatch watch = this->watch();
     const ModelEntry* const model = m_host.environment().model(spec.model.id);
     if (model && model->task == ModelTask::ImageClasses) watch.usualSize = model->usual.height;
     const auto how = ParamValues::from(augmentationSchema(), spec.augmentation, "augmentation");

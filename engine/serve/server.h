@@ -19,6 +19,7 @@ struct ServeHost {
     std::function<const Environment&()> environment;      // looked at on first need
     std::function<std::vector<OfferedPreset>()> presets;  // throws ProblemError
     ServeWords words;
+    std::function<void(const std::string& line)> tell = {};  // lines ahead of an answer; empty: none are wanted
 };
 
 // Answers what `lockstep serve` is asked: see spec/serve_messages.h. One thread.
@@ -45,6 +46,7 @@ private:
     ScheduleAnswer answer(const ScheduleRequest& request);
 
     const Glimpse& glimpse(const TrialSpec& spec);
+    OpeningWatch watch() const;  // whoever asks hears how far the data are read
 
     struct Seen {
         Choice dataset;
@@ -54,6 +56,7 @@ private:
         bool operator==(const Seen&) const = default;
     };
     ServeHost m_host;
+    JsonText m_id{{}};  // of the question that is answered
     AskedSampleReader m_asked;
     std::optional<Glimpse> m_glimpse;  // of what was last looked at
     Seen m_seen;

@@ -211,6 +211,17 @@ std::string refusalLine(const JsonText& id, const std::vector<ToldProblem>& prob
     return withId(id, [&](JsonFieldWriter& writer) { writer("problems", problems); });
 }
 
+std::string progressLine(const JsonText& id, const ServeProgress& progress) {
+    return withId(id, [&](JsonFieldWriter& writer) { writer("reading", progress.done), writer("of", progress.total); });
+}
+
+std::optional<ServeProgress> progressFrom(const nlohmann::json& line) {
+    const auto done = line.find("reading"), total = line.find("of");
+    if (done == line.end() || total == line.end() || !done->is_number_integer() || !total->is_number_integer())
+        return std::nullopt;
+    return ServeProgress{done->get<std::int64_t>(), total->get<std::int64_t>()};
+}
+
 template <class Answer>
 Reply<Answer> replyFrom(const nlohmann::json& reply) {
     Reply<Answer> out;

@@ -2,6 +2,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -250,6 +251,14 @@ std::string jsonOf(const Message& message);
 template <class Answer>
 std::string replyLine(const JsonText& id, const Answer& answer);
 std::string refusalLine(const JsonText& id, const std::vector<ToldProblem>& problems);
+
+// Ahead of an answer that takes long, to whoever wants to hear of it: how far the data are read.
+struct ServeProgress {
+    std::int64_t done = 0, total = 0;  // see DataProgress
+};
+std::string progressLine(const JsonText& id, const ServeProgress& progress);
+// Of a line that is one; nothing: it is an answer.
+std::optional<ServeProgress> progressFrom(const nlohmann::json& line);
 
 // A reply as whoever asked reads it.
 template <class Answer>

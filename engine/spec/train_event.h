@@ -121,7 +121,7 @@ struct Message {
 // Before RunStarted, while the data are read. Told to whoever watches just then, outside the run's numbering (number
 // 0), and kept nowhere.
 struct DataProgress {
-    std::int64_t done = 0, total = 0;  // samples
+    std::int64_t done = 0, total = 0;  // samples; files that are listed, of nobody knows how many, where total is 0
     double samplesPerSecond = 0;
 };
 struct RunFinished {

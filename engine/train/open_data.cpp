@@ -95,6 +95,7 @@ std::function<void(std::int64_t, std::int64_t)> withRate(std::function<void(cons
     return [tell = std::move(tell), begin = Clock::now(), start = std::optional<Start>()](std::int64_t done,
                                                                                           std::int64_t total) mutable {
         const auto now = Clock::now();
+        if (total == 0) return now - begin < kMoment ? void() : tell({done, 0, 0});
         if (!start) start = {done, now};
         if (now == start->time || now - begin < kMoment) return;
         const std::chrono::duration<double> passed = now - start->time;

@@ -73,7 +73,8 @@ DiskWeight DiskService::weigh() {
     }
     weight.database = databaseBytes(places.history());
     for (DiskFile& each : filesBelow(places.cache)) {
-        if (each.path.find(".decoded") != each.path.npos) weight.datasets.push_back(std::move(each));
+        const auto isOf = [&](const char* kind) { return each.path.find(kind) != each.path.npos; };
+        if (isOf(".decoded") || isOf(".pictures") || isOf(".picture-index")) weight.datasets.push_back(std::move(each));
         else if (each.path.find(".plans") != each.path.npos) weight.plans.push_back(std::move(each));
     }
     std::error_code unknown;

@@ -32,6 +32,12 @@ StepDone stepAt(std::int64_t step, double seconds) {
 class TestProgress : public QObject {
     Q_OBJECT
 private slots:
+    void filesAreCountedWhileNobodyKnowsHowMany() {
+        QCOMPARE(dataProgressText({320'000, 0, 0}), "listing files: " + countText(320'000));
+        QVERIFY(
+            dataProgressText({12'000, 60'000, 2000}).starts_with("reading the data: " + countText(12'000) + " of "));
+    }
+
     void etaIsUnknownAtFirst() {
         Progress progress;
         QVERIFY(progress.eta() < 0);

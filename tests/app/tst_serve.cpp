@@ -1,10 +1,12 @@
 #include <QDir>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QtTest>
 #include <algorithm>
 
 #include "tests/app/lockstep_program.h"
+#include "tests/datasets/image_files.h"
 
 namespace {
 
@@ -13,7 +15,8 @@ const QString kSpec = R"({"dataset":"synthetic","model":"mlp","devices":"cpu:2",
 // A server that is talked to as a window would: a line, its answer, the next line.
 class Server {
 public:
-    explicit Server(const LockstepProgram& program) : m_process(program.start({"serve"})) {}
+    explicit Server(const LockstepProgram& program, const QStringList& more = {})
+        : m_process(program.start(QStringList{"serve"} + more)) {}
     ~Server() {
         if (m_process->state() == QProcess::NotRunning) return;
         m_process->kill();
@@ -22,6 +25,9 @@ public:
 
     QJsonObject ask(const QByteArray& line) {
         m_process->write(line + '\n');
+        return next();
+    }
+    QJsonObject next() {
         while (!m_process->canReadLine()) {
             if (!m_process->waitForReadyRead(20000)) return {};
         }
@@ -237,6 +243,26 @@ private slots:
         for (const char* key : {"what", "remedy"}) QVERIFY2(!problemOf(answer)[key].toString().isEmpty(), key);
         if (line.startsWith(R"({"id":7,)") && line.size() < 1000) QCOMPARE(answer["id"].toInt(), 7);
         QCOMPARE(m_server->ask(request(8, "settings"))["id"].toInt(), 8);
+    }
+
+    void howFarItReadsIsToldToWhomeverWantsIt() {
+        const auto bytes = lockstep::test::jpeg(1500, 1500);
+        for (int i = 0; i < 200; ++i) {
+            const QString name = QString("photos/%1/%2.jpg").arg(i % 2 ? "cat" : "dog").arg(i);
+            QDir().mkpath(QFileInfo(m_program.path(name)).path());
+            m_program.write(name, {reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())});
+        }
+        const auto question = request(5, "inspect", QString(R"("path":"%1")").arg(m_program.path("photos")));
+        Server server(m_program, {"--progress"});
+        auto answer = server.ask(question);
+        int told = 0;
+        for (; answer.contains("reading"); answer = server.next(), ++told) {
+            QCOMPARE(answer["id"].toInt(), 5);
+            QCOMPARE(answer["of"].toInt(), 200);
+            QVERIFY(answer["reading"].toInt() <= 200);
+        }
+        QVERIFY(told > 0 && answer.contains("train_per_class"));
+        QVERIFY(m_server->ask(question).contains("train_per_class"));
     }
 
     void theEndOfTheInputIsTheEnd() {

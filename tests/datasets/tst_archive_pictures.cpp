@@ -1,11 +1,16 @@
+#include <sys/resource.h>
+
 #include <QProcess>
+#include <QScopeGuard>
 #include <QtTest>
+#include <algorithm>
 #include <set>
 
 #include "archive_files.h"
 #include "dataset_files.h"
 #include "datasets/archive_index.h"
 #include "engine/core/error.h"
+#include "engine/data/bad_samples.h"
 #include "image_files.h"
 
 using namespace lockstep;
@@ -74,6 +79,8 @@ bool run(const QString& program, const QStringList& arguments, const fs::path& i
     process.start(program, arguments);
     return process.waitForStarted() && process.waitForFinished(60000) && process.exitCode() == 0;
 }
+
+std::ptrdiff_t openDescriptors() { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); }
 
 }  // namespace
 
@@ -399,15 +406,45 @@ private slots:
         QVERIFY(everyPictureHasItsLabel(folder / "a.zip"));
     }
 
-    // Of what changes while it is used, each picture is read whole or fails by itself.
+    // Of what changes while it is used, no picture is taken: another one may lie in its place by now.
     void anArchiveThatIsCutWhileItIsUsed() {
         const Folder folder;
         writeFile(folder / "a.tar", tarOf(classFolders("")));
         const auto splits = open("image-folder", folder / "a.tar", {{"keep", std::string("stream")}});
         fs::resize_file(folder / "a.tar", 2000);
         const Dataset& train = *splits.value().train;
-        QVERIFY(imageOf(train, 0)[0] < 100);
-        QVERIFY_EXCEPTION_THROWN(imageOf(train, train.info().count - 1), EngineError);
+        for (const std::int64_t index : {std::int64_t{0}, train.info().count - 1}) {
+            try {
+                imageOf(train, index);
+                QFAIL("it was read");
+            } catch (const UnreadableSample& error) {
+                QCOMPARE(error.problem().code, std::string("picture-index.changed"));
+                QVERIFY(error.problem().field.ends_with("a.tar"));
+            }
+        }
+    }
+
+    // Splits share those that are open, and they leave most of what a process may have open to others.
+    void moreArchivesThanMayBeOpen() {
+        const Folder folder;
+        for (int i = 0; i < 400; ++i) {
+            const char* split = i % 3 == 0 ? "train" : i % 3 == 1 ? "test" : "val";
+            writeFile(folder / (std::string(split) + '-' + std::to_string(i) + ".tar"), tarOf(shard(4 * i, 4)));
+        }
+        rlimit usual{};
+        QCOMPARE(getrlimit(RLIMIT_NOFILE, &usual), 0);
+        for (const rlim_t most : {rlim_t{1024}, rlim_t{80}}) {
+            const rlimit low{std::min(most, usual.rlim_max), usual.rlim_max};
+            QCOMPARE(setrlimit(RLIMIT_NOFILE, &low), 0);
+            const auto restored = qScopeGuard([&] { setrlimit(RLIMIT_NOFILE, &usual); });
+            const auto splits = open("image-folder", folder.path(), {{"keep", std::string("stream")}});
+            QCOMPARE(codeOf(splits), std::string("ok"));
+            QCOMPARE(splits.value().train->info().count, std::int64_t{4 * 134});
+            QVERIFY(openDescriptors() < static_cast<std::ptrdiff_t>(low.rlim_cur / 2));
+            for (const auto& split : {splits.value().train, splits.value().test, splits.value().validation})
+                for (std::int64_t i = 0; i < split->info().count; i += 37)
+                    QCOMPARE(imageOf(*split, i)[0] > 100, labelOf(*split, i) == 1);
+        }
     }
 
     void realPhotographs() {

@@ -357,13 +357,13 @@ private slots:
         const double share = static_cast<double>(before.test.size()) / 400;
         QVERIFY2(share > 0.12 && share < 0.28, qPrintable(QString::number(share)));
         std::set<std::string> test, all;
-        for (const LabelledFile& file : before.test) test.insert(file.name), all.insert(file.name);
-        for (const LabelledFile& file : before.train) all.insert(file.name);
+        for (const LabelledFile file : before.test) test.insert(file.name), all.insert(file.name);
+        for (const LabelledFile file : before.train) all.insert(file.name);
         QCOMPARE(all.size(), std::size_t{400});
         // Files that stay keep their split.
         for (int i = 0; i < 100; ++i) fs::remove(folder / ("a/" + std::to_string(i) + ".png"));
         const auto after = scanClassFolders(folder.path(), kImageFiles, 0.2);
-        for (const LabelledFile& file : after.test) QVERIFY(test.contains(file.name));
+        for (const LabelledFile file : after.test) QVERIFY(test.contains(file.name));
         QVERIFY(scanClassFolders(folder.path(), kImageFiles, 0.5).test.size() > after.test.size());
         for (const auto& files : {before.train, before.test})
             QVERIFY(std::ranges::is_sorted(files, {}, &LabelledFile::name));
@@ -392,10 +392,11 @@ private slots:
         writeSplits(folder);
         const Bytes whole = jpeg(16, 16);
         writeFile(folder / "train/cat/half.jpg", std::span(whole).first(whole.size() / 2));
-        const FolderScan scan = scanClassFolders(folder.path(), kImageFiles, 0.2);
+        const auto listed = std::make_shared<FolderScan>(scanClassFolders(folder.path(), kImageFiles, 0.2));
+        const FolderScan& scan = *listed;
         const DecodedFormat format{16, 3};
         const std::uint64_t key = decodedKey(folder.path(), scan.train, format);
-        const DecodedImages images = decodeAll(*picturesOf(folder.path(), scan, scan.train), format, unwatched);
+        const DecodedImages images = decodeAll(*picturesOf(listed).train, format, unwatched);
         QCOMPARE(images.failures.size(), std::size_t{1});
         QCOMPARE(images.pixels.size(), 8 * format.bytes());
         const fs::path file = cache / "x.decoded";
@@ -504,11 +505,13 @@ private slots:
         if (!archive) QSKIP("imagenet-sample.tar is absent (LOCKSTEP_TEST_DATA)");
         const Folder folder;
         if (!unpack(*archive, folder.path())) QSKIP("tar cannot unpack the photographs");
-        const auto scan = scanClassFolders(folder / "imagenet-sample", kImageFiles, 0.2);
+        const auto listed =
+            std::make_shared<FolderScan>(scanClassFolders(folder / "imagenet-sample", kImageFiles, 0.2));
+        const FolderScan& scan = *listed;
         QCOMPARE(scan.classes.size(), std::size_t{200});
         QCOMPARE(scan.train.size() + scan.test.size(), std::size_t{200});
         const DecodedFormat format{64, 3};
-        const DecodedImages images = decodeAll(*picturesOf(folder.path(), scan, scan.train), format, unwatched);
+        const DecodedImages images = decodeAll(*picturesOf(listed).train, format, unwatched);
         for (const auto& failure : images.failures)
             qInfo("%s: %s", failure.reason.field.c_str(), failure.reason.code.c_str());
         QVERIFY(images.failures.size() <= 2);

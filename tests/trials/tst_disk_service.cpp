@@ -337,13 +337,17 @@ private slots:
     void cachesAreMadeAgainAndTheRestIsSomebodyElses() {
         DiskHome home;
         home.add(RunState::Finished, {});
-        for (const char* name : {"abc-train-3x32.decoded", "cpu.plans", "kept"}) home.write(home.places.cache / name);
+        const std::vector<std::string> made{"abc-train-3x32.decoded", "abc-train-3x256.def.pictures",
+                                            "abc.picture-index", "cpu.plans"};
+        for (const std::string& name : made) home.write(home.places.cache / name);
+        home.write(home.places.cache / "kept");
         FreeRequest request;
         request.caches = true;
         const auto plan = home.plan(request);
         QCOMPARE(home.disk.free(plan).bytes, plan.bytes);
-        QVERIFY(plan.bytes >= 200'000);
-        QVERIFY(fs::exists(home.places.cache / "kept") && !fs::exists(home.places.cache / "cpu.plans"));
+        QVERIFY(plan.bytes >= 400'000);
+        QVERIFY(fs::exists(home.places.cache / "kept"));
+        for (const std::string& name : made) QVERIFY2(!fs::exists(home.places.cache / name), name.c_str());
     }
 
     void orphansGoWhenTheyAreNotYoung() {

@@ -91,7 +91,7 @@ void EngineService::launch() {
     m_input.clear();
     m_state = State::Greeting;
     m_patience.start(m_helloSeconds * 1000);
-    m_process.start(m_program, {"serve"});
+    m_process.start(m_program, {"serve", "--progress"});
     m_process.write(lineOf(0, HelloRequest{}));
 }
 
@@ -112,6 +112,11 @@ void EngineService::takeLine(const QByteArray& line) {
     if (m_state == State::Greeting) return takeHello(reply);
     const auto id = reply.find("id");
     if (!m_asked || m_questions.empty() || id == reply.end() || *id != m_questions.front().id) return;
+    if (const auto progress = progressFrom(reply)) {
+        m_patience.start();
+        if (m_questions.front().owner) emit reading(*progress);
+        return;
+    }
     m_patience.stop();
     answerFront(reply);
     sendNext();

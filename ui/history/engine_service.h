@@ -41,10 +41,11 @@ public:
     }
     void withdraw(qint64 question);
 
-    void retry();  // after unavailable()
-    void setPatience(int helloSeconds, int answerSeconds);
+    void retry();                                           // after unavailable()
+    void setPatience(int helloSeconds, int answerSeconds);  // the second one: without a word
 
 signals:
+    void reading(const lockstep::ServeProgress& progress);  // for the question that is being answered
     void available();
     void unavailable(const lockstep::Problem& problem);  // engine.missing, .not-executable, .other-version, .silent …
 

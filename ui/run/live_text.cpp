@@ -104,6 +104,7 @@ QString words(const Message& message, const Explain& explain) {
 }
 
 QString readingText(const DataProgress& reading) {
+    if (reading.total == 0) return LiveText::tr("Listing files: %1").arg(count(reading.done));
     return LiveText::tr("Reading the data: %1 of %2 samples, %3/s")
         .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
 }

@@ -43,6 +43,7 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     card->addWidget(heading);
     card->addWidget(m_augmentation = new FieldList(form, explain));
     connect(&answers, &FormAnswers::samplesChanged, this, [this] { showSamples(); });
+    connect(&answers, &FormAnswers::progressChanged, this, [this] { showProgress(); });
     connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
     for (const auto change : {&SpecForm::catalogChanged, &SpecForm::changed})
         connect(&form, change, this, [this] { showPath(); });
@@ -143,11 +144,13 @@ void DatasetCard::take(const QString& path) {
 void DatasetCard::refuse(const Problem& problem) { taken({}, EngineReply<InspectRequest>::refusal(problem)); }
 
 void DatasetCard::look(const QString& path) {
+    m_looking = path;
     say(tr("Looking at %1 …").arg(path));
     m_answers.inspect(path, [this, path](const auto& reply) { taken(path, reply); });
 }
 
 void DatasetCard::taken(const QString& path, const EngineReply<InspectRequest>& reply) {
+    m_looking.clear();
     m_noticeRow->hide();
     if (reply.ok()) adopt(path, reply.answer.data);
     m_dropProblems = reply.problems;
@@ -210,12 +213,21 @@ void DatasetCard::showProblems() {
     m_problem->tell(problems, m_explain);
 }
 
+void DatasetCard::showProgress() {
+    const QString text = readingText(m_answers.progress());
+    if (m_answers.isReading() && !m_answers.samples()) m_summary->setText(text);
+    if (m_looking.isEmpty() || !m_noticeRow->isVisible()) return;
+    m_notice->setText(tr("Looking at %1 …").arg(m_looking) + '\n' + text);
+}
+
 void DatasetCard::showSamples() {
     const auto& samples = m_answers.samples();
     const bool has = samples.has_value();
     const auto described = has ? samples->data : DescribedData();
     showProblems();
-    m_summary->setText(has ? datasetSummary(described) : m_answers.isReading() ? tr("Reading the data …") : QString());
+    m_summary->setText(has                     ? datasetSummary(described)
+                       : m_answers.isReading() ? readingText(m_answers.progress())
+                                               : QString());
     m_summary->setVisible(!m_summary->text().isEmpty());
     m_images->setSamples(samples);
     m_bars->setData(described);

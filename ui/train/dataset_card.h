@@ -45,6 +45,7 @@ private:
     const FormOption* modelInstead(const DescribedData& described) const;
     bool needsNoFolder() const;
     void say(const QString& text, bool cancellable = false);
+    void showProgress();
     void showSamples();
     void showProblems();
     void showPath();
@@ -67,6 +68,7 @@ private:
     FieldList* m_heldOut;
     FieldList* m_augmentation;
     Problems m_dropProblems;
+    QString m_looking;   // the path that is looked at because somebody gave it here
     QString m_typed;     // as the path, and not yet known to be what the chosen kind can read
     QJsonValue m_taken;  // the spec's dataset that the notice speaks of
 };

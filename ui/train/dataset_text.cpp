@@ -50,6 +50,12 @@ QString taskOf(const DescribedData& data) {
 
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
+QString readingText(const std::optional<ServeProgress>& progress) {
+    if (!progress) return DatasetText::tr("Reading the data …");
+    if (progress->total == 0) return DatasetText::tr("Listing files: %1").arg(countText(progress->done));
+    return DatasetText::tr("Reading the data: %1 of %2").arg(countText(progress->done), countText(progress->total));
+}
+
 QString datasetSummary(const DescribedData& data) {
     const QString test = data.testCount == 1 ? DatasetText::tr("1 test sample")
                                              : DatasetText::tr("%1 test samples").arg(countText(data.testCount));

@@ -38,6 +38,10 @@ FormAnswers::FormAnswers(EngineService& service, SpecForm& form, QObject* parent
         if (!m_hasCatalog) fetchCatalog();
         else formChanged();
     });
+    connect(&m_reader, &EngineService::reading, this, [this](const ServeProgress& progress) {
+        m_progress = progress;
+        emit progressChanged();
+    });
     if (service.isAvailable()) fetchCatalog();
 }
 
@@ -107,9 +111,11 @@ void FormAnswers::ask(const Request& request, std::function<void(const EngineRep
                                 std::is_same_v<Request, InspectRequest>;
     EngineService& service = kReadsData ? m_reader : m_service;
     const auto name = nameOf<Request>();
+    if constexpr (kReadsData) m_progress.reset();
     if (m_open.contains(name)) service.withdraw(m_open.take(name));
     m_open[name] = service.ask<Request>(request, this, [this, name, take = std::move(take)](const auto& reply) {
         m_open.remove(name);
+        if constexpr (kReadsData) m_progress.reset();
         take(reply);
     });
 }

@@ -27,6 +27,9 @@ public:
     const ScheduleAnswer& curve() const { return m_curve; }
     const Problems& dataProblems() const { return m_dataProblems; }  // of opening the dataset
     bool isReading() const { return isOpen<SamplesRequest>(); }
+    const std::optional<ServeProgress>& progress() const {
+        return m_progress;
+    }                                                                 // of what is read; nothing is told of yet
     bool isValidated() const { return m_hasCatalog && m_validated; }  // the problems are those of the spec as it is now
     // Nothing known against the spec: validated as it is now, and its data could be opened.
     bool isReady() const;
@@ -38,6 +41,7 @@ signals:
     void validated();  // isReady() may be another
     void planChanged();
     void samplesChanged();
+    void progressChanged();
     void curveChanged();
 
 private:
@@ -70,6 +74,7 @@ private:
 
     EngineService& m_service;
     EngineService m_reader;  // for what reads data, which may take long: the form is checked meanwhile
+    std::optional<ServeProgress> m_progress;
     SpecForm& m_form;
     FormCatalog m_arriving;
     int m_awaited = 0;

@@ -124,6 +124,22 @@ private slots:
         QCOMPARE(told.front(), *service.problem());
     }
 
+    // Whoever says how far it has come is waited for.
+    void progressIsToldAndLengthensPatience() {
+        EngineService service(engine("#!/bin/sh\nread a; echo '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION
+                                     "\"}'; read b; for n in 1 2 3 4; do sleep 0.6; echo "
+                                     "\"{\\\"id\\\":1,\\\"reading\\\":$n,\\\"of\\\":0}\"; done\n"
+                                     "echo '{\"id\":1,\"models\":[]}'; read c\n",
+                                     true));
+        service.setPatience(5, 1);
+        std::vector<std::int64_t> told;
+        bool isAnswered = false;
+        connect(&service, &EngineService::reading, this, [&](const ServeProgress& now) { told.push_back(now.done); });
+        service.ask(ModelsRequest{}, this, [&](const auto& answer) { isAnswered = answer.ok(); });
+        QTRY_VERIFY_WITH_TIMEOUT(isAnswered, 30000);
+        QCOMPARE(told, (std::vector<std::int64_t>{1, 2, 3, 4}));
+    }
+
     void aCrashCostsOneQuestion() {
         const auto once = m_folder.filePath("crashed");
         EngineService service(engine("#!/bin/sh\nif [ ! -e " + once.toUtf8() + " ]; then touch " + once.toUtf8() +

@@ -84,6 +84,10 @@ private slots:
         const DataProgress reading{12000, 60000, 2304.4};
         QVERIFY(record.take({0, reading}) == RunRecord::Taken::Added);
         QCOMPARE(record.next(), std::int64_t{1});
+        QVERIFY(record.take({0, DataProgress{320'000, 0, 0}}) == RunRecord::Taken::Added);
+        QCOMPARE(liveProgress(record), QString("Listing files: 320,000"));
+        QCOMPARE(livePermille(record), -1);
+        QVERIFY(record.take({0, reading}) == RunRecord::Taken::Added);
         QCOMPARE(liveProgress(record), QString("Reading the data: 12,000 of 60,000 samples, 2,304/s"));
         QCOMPARE(livePermille(record), 200);
         QVERIFY(record.take({1, started()}) == RunRecord::Taken::Added);

@@ -225,6 +225,9 @@ private slots:
         data.trainCount = 2000, data.testCount = 11;
         data.classes = {"a", "b"}, data.trainPerClass = {1000, 1000};
         data.fields = {{"image", "u8", {1, 28, 32}}};
+        QCOMPARE(readingText({}), QString("Reading the data …"));
+        QCOMPARE(readingText(lockstep::ServeProgress{320'000, 0}), QString("Listing files: 320,000"));
+        QCOMPARE(readingText(lockstep::ServeProgress{12, 128}), QString("Reading the data: 12 of 128"));
         QCOMPARE(datasetSummary(data),
                  QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
         data.trainCount = 412, data.testCount = 0, data.trainPerClass = {12, 400};

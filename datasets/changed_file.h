@@ -1,0 +1,10 @@
+#pragma once
+#include <filesystem>
+
+namespace lockstep {
+
+// A file is not the one that was listed: throws ProblemError "picture-index.changed" naming it, and removes the index
+// that says what it was, if the list is kept in one. Any thread.
+[[noreturn]] void changedSince(const std::filesystem::path& file, const std::filesystem::path& index);
+
+}  // namespace lockstep
