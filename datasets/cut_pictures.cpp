@@ -1,7 +1,9 @@
 #include "datasets/cut_pictures.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "engine/core/content_hash.h"
 #include "engine/core/result.h"
 #include "engine/data/bad_samples.h"
 
@@ -37,6 +39,20 @@ void CutPictures::readCut(std::int64_t index, std::span<const std::span<std::byt
     } catch (const ProblemError& error) {
         throw UnreadableSample(error.problem());
     }
+}
+
+std::optional<std::uint64_t> CutPictures::fingerprint() const {
+    constexpr std::int64_t kMost = 64;
+    ContentHash hash;
+    hash.add(text(m_info.fields));
+    hash.add(m_source->identity());
+    const std::int64_t taken = std::min(m_info.count, kMost);
+    for (std::int64_t i = 0; i < taken; ++i) {
+        const auto content = m_source->contentOf(taken > 1 ? i * (m_info.count - 1) / (taken - 1) : 0);
+        if (!content) return std::nullopt;
+        hash.add(*content);
+    }
+    return hash.value();
 }
 
 const std::byte* CutPictures::resident(std::int64_t index, std::size_t field) const {

@@ -20,6 +20,8 @@ public:
     void readCut(std::int64_t index, std::span<const std::span<std::byte>> into, const ChooseCut& cut) const override;
     const std::byte* resident(std::int64_t index, std::size_t field) const override;  // labels
     std::string fileOf(std::int64_t index) const override { return m_source->fileOf(index); }
+    // Of all names and sizes, and of what up to 64 files hold, whether it can be decoded or not.
+    std::optional<std::uint64_t> fingerprint() const override;
 
 private:
     DatasetInfo m_info;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/content_hash.h"
+
 namespace lockstep {
 
 std::uint32_t FileNames::addFolder(FileFolder folder) {
@@ -64,6 +66,19 @@ void FileList::sort() {
         return compared(m_names->folder(a.folder).prefix, m_names->folder(b.folder).prefix, m_names->at(a.name),
                         m_names->at(b.name)) < 0;
     });
+}
+
+std::uint64_t FileList::identity() const {
+    ContentHash hash;
+    std::int64_t folder = -1;
+    for (const FileEntry& each : entries()) {
+        if (std::exchange(folder, each.folder) != each.folder)
+            hash.add(std::string_view(m_names->folder(each.folder).prefix));
+        hash.add(m_names->at(each.name));
+        hash.add(each.bytes);
+        hash.add(static_cast<std::uint64_t>(each.label));
+    }
+    return hash.value();
 }
 
 }  // namespace lockstep

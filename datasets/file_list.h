@@ -85,6 +85,7 @@ public:
     std::string nameOf(std::size_t index) const;  // within the split
     std::string fileOf(std::size_t index) const;  // its path
     LabelledFile operator[](std::size_t index) const;
+    std::uint64_t identity() const;  // a hash of names within the split, sizes and labels: equal wherever they lie
     Iterator begin() const;
     Iterator end() const;
 

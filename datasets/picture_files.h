@@ -19,6 +19,7 @@ public:
 
     std::int64_t count() const override { return std::ssize(m_files->entries()); }
     std::string fileOf(std::int64_t index) const override { return m_files->fileOf(static_cast<std::size_t>(index)); }
+    std::uint64_t identity() const override { return m_files->identity(); }
     std::span<const std::uint8_t> encoded(std::int64_t index, std::vector<std::uint8_t>& into) const override;
 
 private:

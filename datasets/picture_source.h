@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ public:
     // Throws ProblemError naming the file.
     virtual void read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const = 0;
     virtual std::string fileOf(std::int64_t index) const = 0;
+    // To know them again, wherever they lie: a hash of what the files are called within their split and how large they
+    // are; and of one what it holds, as far as it can be read.
+    virtual std::uint64_t identity() const = 0;
+    virtual std::optional<std::uint64_t> contentOf(std::int64_t index) const = 0;
 };
 
 // Those whose encoded bytes are at hand.
@@ -24,6 +29,7 @@ public:
     // Uses the memory of `into`, which may be larger. Throws ProblemError naming the file.
     virtual std::span<const std::uint8_t> encoded(std::int64_t index, std::vector<std::uint8_t>& into) const = 0;
     void read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const final;
+    std::optional<std::uint64_t> contentOf(std::int64_t index) const final;
 };
 
 }  // namespace lockstep

@@ -159,6 +159,13 @@ PictureStore::PictureStore(std::shared_ptr<const PictureSource> source, StoreFil
     }
 }
 
+std::uint64_t PictureStore::identity() const {
+    ContentHash hash;
+    hash.add(m_source->identity());
+    for (const Failure& each : m_failures) hash.add(static_cast<std::uint64_t>(each.index));
+    return hash.value();
+}
+
 void PictureStore::read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const {
     const StoreFile::Run run = m_file.run(sourceOf(index));
     const auto bytes = m_file.bytes(run);

@@ -43,6 +43,10 @@ public:
     }  // of those that could be decoded, in their order
     void read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const override;
     std::string fileOf(std::int64_t index) const override { return m_source->fileOf(sourceOf(index)); }
+    std::uint64_t identity() const override;
+    std::optional<std::uint64_t> contentOf(std::int64_t index) const override {
+        return m_source->contentOf(sourceOf(index));
+    }
     std::int64_t sourceOf(std::int64_t index) const { return m_good[static_cast<std::size_t>(index)]; }
     const std::vector<Failure>& failures() const { return m_failures; }
 

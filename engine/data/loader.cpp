@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "engine/core/core_wait.h"
@@ -23,6 +24,14 @@ namespace {
 void prepareReaderThread() {
     pthread_setname_np(pthread_self(), "load");
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 5);
+}
+
+// Of this thread, in nanoseconds.
+std::int64_t coreTime() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    return time.tv_sec * kSecond + time.tv_nsec;
 }
 
 }  // namespace
@@ -161,7 +170,7 @@ void Loader::addReader() {
 
 LoadPace Loader::pace() const {
     const std::lock_guard lock(m_mutex);
-    return {m_made, static_cast<double>(m_busy) * 1e-9, m_threads};
+    return {m_made, static_cast<double>(m_busy) * 1e-9, m_threads, static_cast<double>(m_onCores) * 1e-9};
 }
 
 Loader::~Loader() {
@@ -288,11 +297,12 @@ void Loader::readerMain(int reader, Scratch& scratch, TraceLane* lane) {
     const CoreWait coreWait;
     while (const auto part = claim(reader)) {
         const Position at = part->slot->at;
-        const std::int64_t begin = traceNow(), waited = coreWait.nanoseconds();
+        const std::int64_t begin = traceNow(), waited = coreWait.nanoseconds(), computed = coreTime();
         std::exception_ptr failure = tryFill(*part, scratch);
         holdBack(begin, *part);
         const std::int64_t end = traceNow();
         m_busy += std::max(end - begin - (coreWait.nanoseconds() - waited), m_threads.load() * timeOf(*part));
+        m_onCores += coreTime() - computed;
         m_made += static_cast<std::int64_t>(part->end - part->begin);
         if (lane) lane->add({m_spanName, at.epoch * m_sampler.stepsPerEpoch() + at.step, begin, end});
         finish(*part, std::move(failure));

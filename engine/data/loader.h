@@ -60,6 +60,7 @@ struct LoadPace {
     std::int64_t samples = 0;
     double seconds = 0;
     int threads = 1;
+    double coreSeconds = 0;  // of them, on a core
 };
 
 // A batch in a slot. Gives the slot back on destruction. `data` is the slot's base for program inputs (Arena::Io).
@@ -152,10 +153,10 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     std::int64_t m_nextToFill = 0, m_nextToTake = 0, m_total = 0;
-    Slot* m_open = nullptr;                          // of the batch of which samples have no reader yet; null: none
-    std::atomic<int> m_threads{0};                   // of the readers, those that work; the others wait
-    std::int64_t m_heldBackUntil = 0;                // traceNow()
-    std::atomic<std::int64_t> m_made{0}, m_busy{0};  // samples; nanoseconds
+    Slot* m_open = nullptr;            // of the batch of which samples have no reader yet; null: none
+    std::atomic<int> m_threads{0};     // of the readers, those that work; the others wait
+    std::int64_t m_heldBackUntil = 0;  // traceNow()
+    std::atomic<std::int64_t> m_made{0}, m_busy{0}, m_onCores{0};  // samples; nanoseconds, twice
     std::atomic<bool> m_stopped{false};
     std::uint32_t m_spanName = 0;
     std::optional<ReaderCount> m_worth;  // where threads are not set

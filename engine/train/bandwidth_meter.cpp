@@ -16,13 +16,18 @@ constexpr double kOld = 30;           // seconds
 void LoadingRate::add(const LoadPace& total) {
     const auto samples = static_cast<double>(total.samples - m_seen.samples);
     if (samples <= 0 || total.seconds <= m_seen.seconds) return;
-    m_latest.add({samples, total.seconds - m_seen.seconds});
+    m_latest.add({samples, total.seconds - m_seen.seconds, total.coreSeconds - m_seen.coreSeconds});
     m_seen = total;
 }
 
 double LoadingRate::perSecond() const {
-    const auto [samples, seconds] = m_latest.sums();
+    const auto [samples, seconds, onCores] = m_latest.sums();
     return seconds > 0 ? m_seen.threads * samples / seconds : 0;
+}
+
+double LoadingRate::coreSeconds() const {
+    const auto [samples, seconds, onCores] = m_latest.sums();
+    return samples > 0 ? onCores / samples : 0;
 }
 
 // The samples of a batch are there when the last rank has its own; more threads than cores are as good as these.
@@ -38,6 +43,19 @@ double BandwidthMeter::loading(std::span<const RankPace> ranks) const {
     return slowest > 0 ? std::min(1.0, static_cast<double>(m_seen.cores) / threads) * samples / slowest : 0;
 }
 
+// What readers took of the time between two waits, from devices that compute on the same cores: their own time, less
+// what fits into the waits and onto cores that no device uses.
+double BandwidthMeter::taken(std::span<const RankPace> ranks, double wait, double whole) const {
+    const double cores = static_cast<double>(m_seen.cores), idle = std::max(cores - m_computing, 0.0);
+    double work = 0, readers = 0;
+    for (const RankPace& each : ranks) {
+        work += static_cast<double>(each.share) * each.loadingCore;
+        readers += each.loaderThreads;
+    }
+    const double beside = work - std::min(readers, cores) * wait - std::min(readers, idle) * (whole - wait);
+    return m_computing > 0 ? std::max(beside, 0.0) / cores : 0;
+}
+
 void BandwidthMeter::add(double samples, std::span<const RankPace> ranks) {
     double whole = 0, wait = 0, core = 0;
     for (const RankPace& each : ranks) {
@@ -48,7 +66,8 @@ void BandwidthMeter::add(double samples, std::span<const RankPace> ranks) {
     m_seen.loaderThreads = ranks.front().loaderThreads;
     m_loading = loading(ranks);
     constexpr double kLeast = 1e-3;  // of the time
-    m_sums.add({samples, whole, std::max(whole - wait - core, kLeast * whole)});
+    const double lost = wait + std::max(core, taken(ranks, wait, whole));
+    m_sums.add({samples, whole, std::max(whole - lost, kLeast * whole)});
     m_sinceSaid += whole;
     ++m_updates;
 }

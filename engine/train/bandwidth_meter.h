@@ -34,11 +34,12 @@ private:
 class LoadingRate {
 public:
     void add(const LoadPace& total);
-    double perSecond() const;  // 0: nothing is known yet
+    double perSecond() const;    // 0: nothing is known yet
+    double coreSeconds() const;  // of one core, for a sample
 
 private:
     LoadPace m_seen;
-    LatestSums<2> m_latest;  // samples, seconds
+    LatestSums<3> m_latest;  // samples, seconds, and of these on a core
 };
 
 // What a rank says of an update: how it spent it, how long it waited for a core meanwhile that others used, and its
@@ -47,6 +48,7 @@ struct RankPace {
     RankLoad load = {};
     double coreWait = 0;
     double loading = 0;
+    double loadingCore = 0;  // seconds of a core that a sample takes
     int loaderThreads = 1;
     std::int64_t share = 0;  // samples of a full batch
 };
@@ -55,8 +57,9 @@ struct RankPace {
 // that waits longest for its samples; cores that others use are given back to both. One thread; allocates nothing.
 class BandwidthMeter {
 public:
-    // `cores` is what the process may use, in words of BindingChanged; its other fields are kept as they are.
-    explicit BandwidthMeter(const BindingChanged& about = {}) : m_seen(about) {}
+    // `about`: what changes will say besides; `computing`: of the cores, those that the devices compute on.
+    explicit BandwidthMeter(const BindingChanged& about = {}, std::int64_t computing = 0)
+        : m_seen(about), m_computing(static_cast<double>(computing)) {}
 
     void add(double samples, std::span<const RankPace> ranks);
     Bandwidths now() const;
@@ -66,8 +69,10 @@ public:
 
 private:
     double loading(std::span<const RankPace> ranks) const;
+    double taken(std::span<const RankPace> ranks, double wait, double whole) const;
 
     BindingChanged m_seen;
+    double m_computing;
     LatestSums<3> m_sums;  // samples, seconds, and of these what training took
     double m_loading = 0;
     std::int64_t m_updates = 0, m_agreeing = 0, m_changes = 0;

@@ -43,8 +43,8 @@ private:
 // What a rank spent on its latest step, in seconds; written by the rank, read by rank 0 for its report.
 struct alignas(64) RankTimes {
     std::atomic<float> compute{0}, reduce{0}, wait{0};
-    std::atomic<float> coreWait{0};  // of that, waiting for a core
-    std::atomic<float> loading{0};   // samples per second: see LoadingRate
+    std::atomic<float> coreWait{0};                 // of that, waiting for a core
+    std::atomic<float> loading{0}, loadingCore{0};  // see LoadingRate
     std::atomic<int> loaderThreads{0};
 };
 

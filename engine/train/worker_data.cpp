@@ -89,6 +89,7 @@ void Worker::notePace() {
     const std::int64_t waited = m_coreWait ? m_coreWait->nanoseconds() : 0;
     RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
     shown.loading.store(static_cast<float>(m_loadingRate.perSecond()), std::memory_order_relaxed);
+    shown.loadingCore.store(static_cast<float>(m_loadingRate.coreSeconds()), std::memory_order_relaxed);
     shown.loaderThreads.store(pace.threads, std::memory_order_relaxed);
     shown.coreWait.store(static_cast<float>(waited - std::exchange(m_coreWaited, waited)) * 1e-9f,
                          std::memory_order_relaxed);

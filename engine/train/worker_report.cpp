@@ -75,7 +75,9 @@ void Worker::announce() {
     about.devices = m_group.size();
     about.cores = permittedCores();
     about.haveProcessors = !m_device->isHostMemory();
-    m_bandwidths = BandwidthMeter(about);
+    std::int64_t computing = 0;
+    for (const DeviceChoice& device : m_run.resolved.devices) computing += device.threads;
+    m_bandwidths = BandwidthMeter(about, about.haveProcessors ? 0 : computing);
 }
 
 void Worker::reportStep(std::size_t which, double samples) {
@@ -113,9 +115,12 @@ void Worker::weighBandwidths(double samples) {
     for (std::size_t rank = 0; rank < m_latestLoads.size(); ++rank) {
         const RankTimes& times = m_run.times[rank];
         m_latestLoads[rank] = {done.compute[rank], done.reduce[rank], done.wait[rank]};
-        m_latestPaces[rank] = {m_latestLoads[rank], times.coreWait.load(std::memory_order_relaxed),
+        m_latestPaces[rank] = {m_latestLoads[rank],
+                               times.coreWait.load(std::memory_order_relaxed),
                                times.loading.load(std::memory_order_relaxed),
-                               times.loaderThreads.load(std::memory_order_relaxed), m_run.plan.shares[rank]};
+                               times.loadingCore.load(std::memory_order_relaxed),
+                               times.loaderThreads.load(std::memory_order_relaxed),
+                               m_run.plan.shares[rank]};
     }
     m_bandwidths.add(samples, m_latestPaces);
     const Bandwidths now = m_bandwidths.now();

@@ -31,6 +31,8 @@ bool isFinite(const HostTensor& tensor) {
 
 // All ranks see the same gate. Rank 0 says what it was; where that ends the run, the others wait to be told to leave.
 void Worker::skipUpdate(std::size_t which) {
+    const bool isBlank = m_run.bad.count() > 0 && m_replica->scalar(which, "weight") == 0;
+    if (isBlank) return;  // none of its samples could be read, which is told of by itself
     const double lossSum = m_replica->scalar(which, "loss_sum"), scale = m_lossScale.value();
     const std::string update = std::to_string(m_step + 1), epoch = std::to_string(m_epoch + 1);
     const auto warn = [&](Problem problem) { m_run.events.post(Message{"warning", std::move(problem)}); };

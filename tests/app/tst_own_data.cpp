@@ -108,6 +108,10 @@ private slots:
         const auto tooMany = program.run(few + QStringList{"max_bad_share=0.001"});
         QVERIFY(tooMany.status != 0);
         QVERIFY2(tooMany.err.contains("1 of 60 samples cannot be read"), qPrintable(tooMany.err));
+        QVERIFY(QFile::resize(folder + "/a/0.jpg", 200));  // and all that are links to it
+        const auto none = program.run(few);
+        QVERIFY(none.status != 0);
+        QVERIFY2(none.err.contains(" of 60 samples cannot be read"), qPrintable(none.err));
     }
 
     void readingIsToldAndEndsWithASignal_data() {

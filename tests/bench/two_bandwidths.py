@@ -29,13 +29,14 @@ def data(options, *settings):
     jitter = [f'augmentation.jitter_{each}=0.4' for each in ('brightness', 'contrast', 'saturation')]
     return ['--dataset', 'image-folder', '--data', options.images, '--model', options.model, '--batch', str(options.batch), '--set',
             f'dataset.size={options.size}', 'dataset.keep=stream', 'augmentation.random_resized_crop=0.08', 'augmentation.flip=true',
-            *jitter, *settings]
+            *jitter, *options.settings, *settings]
 
 
 def training(options, home):
     words = ['bench', '--json', '--model', options.model, '--batch', str(options.batch), '--devices', 'cpu:1', '--steps', str(options.steps)]
     shape = ['--input', f'3x{options.size}x{options.size}', '--classes', str(len(os.listdir(options.images)))]
-    return lines(options, home, *words, *shape)[-1]['samples_per_second']
+    settings = ['--set', *options.settings] if options.settings else []
+    return lines(options, home, *words, *shape, *settings)[-1]['samples_per_second']
 
 
 def loading(options, home):
@@ -57,6 +58,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('images')
     parser.add_argument('--model', default='lenet5')
+    parser.add_argument('--settings', nargs='*', default=[], help='of the model: width=8 as model.width=8')
     parser.add_argument('--size', type=int, default=224)
     parser.add_argument('--batch', type=int, default=32)
     parser.add_argument('--rounds', type=int, default=5)

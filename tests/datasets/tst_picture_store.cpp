@@ -26,6 +26,8 @@ public:
         decodeImage(index % 2 == 0 ? png(width, height) : png(width, height, false), fileOf(index), wish, into);
     }
     std::string fileOf(std::int64_t index) const override { return "made " + std::to_string(index); }
+    std::uint64_t identity() const override { return 1; }
+    std::optional<std::uint64_t> contentOf(std::int64_t) const override { return std::nullopt; }
     mutable std::atomic<int> decoded = 0;
 
 private:

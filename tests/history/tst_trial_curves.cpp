@@ -244,7 +244,7 @@ void tst_TrialCurves::aLongSeriesThatEndsIsKeptInStretches() {
                                       std::to_string(trial));
     };
     QCOMPARE(levels(running), std::string("0 0"));
-    QCOMPARE(levels(ended), std::string("5 10"));
+    QCOMPARE(levels(ended), std::string("7 14"));
     const auto series = query->series(ended, "loss");
     for (const std::size_t points : {50, 1000, 2048}) {
         const auto stretches = query->decimatedSeries(ended, "loss", points);

@@ -19,7 +19,7 @@ struct Updates {
     explicit Updates(BindingChanged about = {}) : meter(about) {}
     void add(int count, double compute, double wait, double loading, double coreWait = 0) {
         for (int i = 0; i < count; ++i) {
-            const RankPace pace{{compute, 0, wait}, coreWait, loading, 1, 100};
+            const RankPace pace{{compute, 0, wait}, coreWait, loading, 0, 1, 100};
             meter.add(100, {&pace, 1});
             if (const auto change = meter.change(++step)) changes.emplace_back(step, change->binding);
         }
@@ -89,11 +89,29 @@ private slots:
         QVERIFY(isNear(now.loading, 5000) && isNear(now.training, 100 / 0.08) && isNear(now.reached, 500));
     }
 
+    // Readers that share the cores take of the time that training would have for itself.
+    void whatReadersTakeIsGivenBack() {
+        BindingChanged about;
+        about.cores = 2;
+        const RankPace pace{{0.1, 0, 0}, 0, 1000, 0.001, 1, 100};  // 0.1 s of one core
+        const auto training = [&](int computing, double wait) {
+            BandwidthMeter meter(about, computing);
+            RankPace now = pace;
+            now.load.wait = wait;
+            for (int i = 0; i < 10; ++i) meter.add(100, {&now, 1});
+            return meter.now().training;
+        };
+        QVERIFY(isNear(training(2, 0), 100 / 0.05));
+        QVERIFY(isNear(training(2, 0.04), 100 / 0.07));
+        QVERIFY(isNear(training(1, 0), 1000));  // the other core is theirs
+        QVERIFY(isNear(training(0, 0), 1000));  // of cards
+    }
+
     void allRanksWaitForTheSlowest() {
         BindingChanged about;
         about.devices = 2, about.cores = 8;
         BandwidthMeter meter(about);
-        const RankPace paces[] = {{{0.1, 0.3, 0}, 0, 1000, 1, 50}, {{0.1, 0, 0.3}, 0, 125, 1, 50}};
+        const RankPace paces[] = {{{0.1, 0.3, 0}, 0, 1000, 0, 1, 50}, {{0.1, 0, 0.3}, 0, 125, 0, 1, 50}};
         for (int i = 0; i < 20; ++i) meter.add(100, paces);
         QVERIFY(isNear(meter.now().loading, 250));
         QVERIFY(isNear(meter.now().training, 1000));
@@ -104,7 +122,7 @@ private slots:
         BindingChanged about;
         about.cores = 2;
         BandwidthMeter meter(about);
-        const RankPace pace{{1, 0, 0}, 0, 800, 8, 100};
+        const RankPace pace{{1, 0, 0}, 0, 800, 0, 8, 100};
         meter.add(100, {&pace, 1});
         QVERIFY(isNear(meter.now().loading, 200));
     }

@@ -44,6 +44,7 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     card->addWidget(m_augmentation = new FieldList(form, explain));
     connect(&answers, &FormAnswers::samplesChanged, this, [this] { showSamples(); });
     connect(&answers, &FormAnswers::progressChanged, this, [this] { showProgress(); });
+    connect(&answers, &FormAnswers::validated, this, [this] { lookAtTyped(); });  // samples may have come before
     connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
     for (const auto change : {&SpecForm::catalogChanged, &SpecForm::changed})
         connect(&form, change, this, [this] { showPath(); });

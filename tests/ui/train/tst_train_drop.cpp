@@ -1,5 +1,6 @@
 #include <archive.h>
 #include <archive_entry.h>
+#include <csignal>
 
 #include <QDirIterator>
 #include <QFile>
@@ -137,6 +138,20 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
         QVERIFY(kind == "image-folder" || m_bench->shows("Recognised as Image folder"));
         QVERIFY2(!m_bench->shows("IDX"), qPrintable(m_bench->visibleText()));
+    }
+
+    // The form is checked by one process, and the data are looked at by another: either may be the slower one.
+    void aTypedPathIsRecognisedHoweverLateTheFormIsChecked() {
+        choose("fashion-mnist");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        const pid_t checking = firstChild();
+        QVERIFY(checking > 0 && ::kill(checking, SIGSTOP) == 0);
+        const auto folder = m_bench->imageFolder("late");
+        type(folder);
+        QTest::qWait(3000);
+        QCOMPARE(dataset()["id"].toString(), QString("fashion-mnist"));
+        QCOMPARE(::kill(checking, SIGCONT), 0);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["id"].toString(), QString("image-folder"), 60000);
     }
 
     // Where it is of no kind, what the chosen one says stands, and the choice with it.
@@ -355,6 +370,12 @@ private:
         line->setFocus();
         QTest::keyClicks(line, path);
         QTest::keyClick(line, Qt::Key_Return);
+    }
+    // Of this process, the one that was started first.
+    static pid_t firstChild() {
+        QFile children(QString("/proc/self/task/%1/children").arg(QCoreApplication::applicationPid()));
+        if (!children.open(QIODevice::ReadOnly)) return -1;
+        return children.readAll().trimmed().split(' ').value(0).toInt();
     }
     QString play() const {
         QFile text(m_bench->folder.filePath("play.txt"));
