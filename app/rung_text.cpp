@@ -36,7 +36,7 @@ std::string rungTable(const SweepResult& sweep) {
         const RungCount come = countAt(sweep.climbers, i);
         table.add({std::to_string(i + 1), countText(rungs->epochs[i]), countText(come.cells),
                    i < rungs->top() ? countText(come.wentOn) : "",
-                   come.foretells ? fmt::format("{:+.2f}", *come.foretells) : ""});
+                   come.correlation ? fmt::format("{:+.2f}", *come.correlation) : ""});
     }
     return table.text();
 }
@@ -70,7 +70,7 @@ Json rungsJson(const SweepResult& sweep) {
                        {"epochs", rungs->epochs[i]},
                        {"cells", come.cells},
                        {"went_on", come.wentOn},
-                       {"rank_correlation", come.foretells ? Json(*come.foretells) : Json()}});
+                       {"rank_correlation", come.correlation ? Json(*come.correlation) : Json()}});
     }
     return out;
 }

@@ -22,7 +22,7 @@ int statusOf(const TrainEvent& last) {
 }
 
 int attach(Context& context, const AttachOptions& options) {
-    auto trials = openTrials();
+    auto trials = openTrialsToRead(context);
     trials.row(options.trial);
     keepQueueGoing(trials, context);
     RunPrinter printer(RunPrinter::styleFor(options.json), context.words());

@@ -19,6 +19,7 @@ struct SweepsOptions {
     std::int64_t sweep = 0;
     std::optional<std::int64_t> cells;  // in all
     bool pauses = false, goesOn = false, cancels = false, retries = false, onlyPrint = false, json = false;
+    bool asksForSomething() const { return cells || pauses || goesOn || cancels || retries; }
 };
 
 constexpr const char* kSweepsHelp = R"(
@@ -49,7 +50,7 @@ int list(Context& context, QueueService& queue, bool json) {
     return kDone;
 }
 
-void obey(QueueService& queue, const SweepsOptions& options) {
+void carryOut(QueueService& queue, const SweepsOptions& options) {
     if (options.cells) {
         const std::int64_t freed = queue.freedAtRungs(options.sweep);
         queue.extendSweep(options.sweep, *options.cells);
@@ -67,9 +68,9 @@ int sweeps(Context& context, const SweepsOptions& options) {
     if (options.cells && *options.cells < 1)
         return context.report(
             {{"--trials", "sweep.no-cells-asked", {std::to_string(*options.cells), std::to_string(options.sweep)}}});
-    auto trials = openTrials();
+    auto trials = options.asksForSomething() ? openTrials() : openTrialsToRead(context);
     QueueService queue(trials, thisProgram());
-    if (options.sweep > 0) obey(queue, options);
+    if (options.sweep > 0) carryOut(queue, options);
     keepQueueGoing(trials, context);
     if (options.sweep == 0) return list(context, queue, options.json);
     const SweepResult result = queue.sweep(options.sweep);

@@ -95,8 +95,8 @@ Line rungWords(const SweepFacts& facts, const Rungs& rungs, std::size_t at) {
     const RungCount count = countAt(facts.climbers, at);
     std::string words = "After " + epochsText(rungs.epochs[at]) + ": " + counted(count.cells, "cell", "cells");
     if (at < rungs.top()) words += ", of which " + countText(count.wentOn) + " went on";
-    if (count.foretells)
-        words += ". The rank correlation with the next rung is " + formatted("%+.2f", *count.foretells) +
+    if (count.correlation)
+        words += ". The rank correlation with the next rung is " + formatted("%+.2f", *count.correlation) +
                  ": 1 if it foretells the order there, 0 if it says nothing of it";
     return words + '.';
 }

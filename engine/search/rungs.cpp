@@ -145,7 +145,7 @@ std::optional<double> rankCorrelation(std::span<const Climber> climbers, std::si
 }
 
 RungCount countAt(std::span<const Climber> climbers, std::size_t rung) {
-    RungCount count{.foretells = rankCorrelation(climbers, rung)};
+    RungCount count{.correlation = rankCorrelation(climbers, rung)};
     for (const Climber& each : climbers) {
         if (!hasCome(each, rung)) continue;
         ++count.cells;

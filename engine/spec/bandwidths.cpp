@@ -9,8 +9,9 @@ namespace lockstep {
 
 namespace {
 
-constexpr double kEven = 1.1;     // times the lower one: as good as equal
-constexpr double kShared = 0.85;  // of the lower one: less must have another reason than that one
+constexpr double kEven = 1.1;  // times the lower one: as good as equal
+// Of the lower one: less than that must have another reason than it; and turns that cost less are none.
+constexpr double kReached = 0.85, kTurns = 0.95;
 
 // So many threads for each device would make as many samples as it trains on; 0: there are not so many cores.
 std::int64_t threadsNeeded(const BindingChanged& seen) {
@@ -29,7 +30,8 @@ std::int64_t devicesUntilLoadingBinds(const BindingChanged& seen) {
 }  // namespace
 
 Binding bindingOf(const Bandwidths& now) {
-    if (now.reached < kShared * now.lower()) return Binding::Cores;
+    const bool areInTurns = now.shared() < kTurns * now.lower();  // else it is something else that takes cores
+    if (now.reached < kReached * now.lower() && areInTurns) return Binding::Cores;
     if (now.upper() < kEven * now.lower()) return Binding::Even;
     return now.loading < now.training ? Binding::Loading : Binding::Training;
 }

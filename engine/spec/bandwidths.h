@@ -18,7 +18,7 @@ struct Bandwidths {
 };
 
 // What keeps a run from being faster. Even: neither more than the other. Cores: both take turns on the same ones, so
-// that less is reached than either could.
+// that less is reached than either could. What other programs take of the cores is no binding of this run.
 enum class Binding { Loading, Training, Even, Cores };
 Binding bindingOf(const Bandwidths& now);
 std::string_view text(Binding binding);  // "loading", "training", "even", "cores"

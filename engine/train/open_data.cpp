@@ -22,17 +22,24 @@ void requireFit(const ResolvedSpec& resolved, const DatasetInfo& info) {
     if (!forward.ok()) throw ProblemError(forward.problems().front());
 }
 
-// A network that halves a large picture five times sees next to nothing of a small one.
-void warnOfSmallImages(const ModelEntry& model, DatasetSplits& data) {
+// A network that halves a large picture five times sees next to nothing of a small one; one for small pictures has many
+// times the work with large ones. Of the latter only those have another name for the others.
+void warnOfSize(const ModelEntry& model, DatasetSplits& data) {
     constexpr int kLarge = 128, kSmall = 64;
+    constexpr std::string_view kForSmall = "-cifar";
     const int side = std::min(data.train->info().image().height, data.train->info().image().width);
-    if (model.task != ModelTask::ImageClasses || model.usual.height < kLarge || side > kSmall) return;
-    const std::string like = model.name + "-cifar";
-    const bool hasLike = findModel(builtinModels(), like) != nullptr;
-    data.remarks.push_back({"model",
-                            "data.small-for-model",
-                            {model.name, std::to_string(model.usual.height), std::to_string(side),
-                             hasLike ? like : std::string("resnet18-cifar")}});
+    if (model.task != ModelTask::ImageClasses) return;
+    const auto warn = [&](const char* code, const std::string& other) {
+        data.remarks.push_back(
+            {"model", code, {model.name, std::to_string(model.usual.height), std::to_string(side), other}});
+    };
+    const auto isThere = [](const std::string& name) { return findModel(builtinModels(), name) != nullptr; };
+    const std::string small = model.name + std::string(kForSmall);
+    if (model.usual.height >= kLarge && side <= kSmall)
+        warn("data.small-for-model", isThere(small) ? small : std::string("resnet18-cifar"));
+    if (!model.name.ends_with(kForSmall) || side < kLarge) return;
+    const std::string large = model.name.substr(0, model.name.size() - kForSmall.size());
+    if (isThere(large)) warn("data.large-for-model", large);
 }
 
 Problem otherData(bool sameCount, bool accepted, const std::string& place, std::vector<std::string> args) {
@@ -55,7 +62,7 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
     if (!splits.ok()) return splits;
     try {
         if (watch.trains) requireFit(resolved, splits.value().train->info());
-        if (watch.trains) warnOfSmallImages(*resolved.model, splits.value());
+        if (watch.trains) warnOfSize(*resolved.model, splits.value());
         splits.value().fingerprint = fingerprintOf(splits.value());
         divideAsAsked(resolved.spec, splits.value());
     } catch (const ProblemError& error) {
@@ -64,6 +71,16 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
         return Problem{error.where(), "file.unreadable", {error.what()}};
     }
     return splits;
+}
+
+std::optional<Problem> imageSizeOf(const ResolvedSpec& resolved, const DatasetSplits& data) {
+    const auto& params = resolved.datasetParams.all();
+    const auto size = params.find("size");
+    if (size == params.end() || size->second != ParamValue(std::int64_t{0})) return std::nullopt;
+    const ImageShape shape = data.train->info().image();
+    return Problem{"dataset.size",
+                   "data.image-size",
+                   {resolved.model->name, std::to_string(shape.width), std::to_string(shape.height)}};
 }
 
 void divideAsAsked(const TrialSpec& spec, DatasetSplits& splits) {

@@ -14,6 +14,9 @@ namespace lockstep {
 // "dataset.cancelled", of building the model. Of data to be asked about (OpeningWatch::trains) nothing is refused here.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
 
+// How large images are to the model, where no setting but the data and the model said it; empty elsewhere.
+std::optional<Problem> imageSizeOf(const ResolvedSpec& resolved, const DatasetSplits& data);
+
 // The splits as a trial has them: where it holds out a share of the training samples, those are its validation split,
 // instead of the dataset's own. Not of the seed that trials differ by, so that all that are compared have the same.
 // Throws what Dataset::read() throws.

@@ -12,6 +12,7 @@
 #include "engine/train/evaluate.h"
 #include "engine/train/make_group.h"
 #include "engine/train/memory_need.h"
+#include "engine/train/open_data.h"
 #include "engine/train/worker.h"
 
 namespace lockstep {
@@ -60,6 +61,7 @@ public:
                 throw ProblemError(test.problems().front());
         }
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
+        if (auto size = imageSizeOf(m_resolved, m_data)) m_events.post(Message{"info", std::move(*size)});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
         for (;;) {
             if (auto result = runWorld()) return *result;

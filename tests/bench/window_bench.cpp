@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 #include <QApplication>
+#include <QDropEvent>
 #include <QElapsedTimer>
+#include <QMimeData>
 #include <QMouseEvent>
 #include <QSettings>
 #include <QTableView>
@@ -26,6 +28,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/style/theme.h"
 #include "ui/style/update_pace.h"
+#include "ui/train/train_page.h"
 #include "ui/trials/trials_table.h"
 
 // How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
@@ -35,6 +38,8 @@
 //   lockstep_window_bench curves   50 and 200 curves of 100,000 points with bands: the same, and full detail after it
 //   lockstep_window_bench parallel [N]    a sweep of N trials, or 1,000: until the Compare page shows it, and the
 //   frames of a brush
+//   lockstep_window_bench drop FOLDER     a folder of images is dropped on the Train page: until its card shows them,
+//   and how long the window was busy at a stretch meanwhile
 //   lockstep_window_bench start FOLDER    from the start of the process to the table of the trials in FOLDER
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -238,14 +243,52 @@ double ageOfProcess() {
     return 1000 * (uptime - std::stod(field) / static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
-int start(const QString& home) {
+std::unique_ptr<MainWindow> windowOf(const QString& home, int page) {
     qputenv("LOCKSTEP_HOME", home.toUtf8());
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, home);
-    QSettings().setValue("window/page", 2);
-    MainWindow window(QCoreApplication::applicationDirPath() + "/../bin/lockstep",
-                      preparePlaces(placesFromEnvironment()).value(), [](const Problem& problem) {
-                          return Explanation{QString::fromStdString(problem.code), {}};
-                      });
+    QSettings().setValue("window/page", page);
+    const auto explain = [](const Problem& problem) { return Explanation{QString::fromStdString(problem.code), {}}; };
+    return std::make_unique<MainWindow>(QCoreApplication::applicationDirPath() + "/../bin/lockstep",
+                                        preparePlaces(placesFromEnvironment()).value(), explain);
+}
+
+void send(QWidget& to, const QMimeData& data) {
+    const auto at = to.rect().center();
+    QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&to, &enter);
+    QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&to, &event);
+}
+
+int drop(const QString& folder) {
+    QTemporaryDir home;
+    const auto window = windowOf(home.path(), 0);
+    waitUntilShown(*window);
+    auto* page = window->findChild<TrainPage*>();
+    QElapsedTimer patience;
+    patience.start();
+    while (page->spec().isEmpty() && patience.elapsed() < 60'000)
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(folder)});
+    QElapsedTimer sinceDrop, sinceTick;
+    sinceDrop.start(), sinceTick.start();
+    qint64 longest = 0;
+    QTimer ticks;
+    QObject::connect(&ticks, &QTimer::timeout, [&] { longest = std::max(longest, sinceTick.restart()); });
+    ticks.start(1);
+    send(*page, data);
+    const auto isTaken = [&] { return page->spec()["dataset"].toObject()["path"].toString() == folder; };
+    while (!(isTaken() && page->canStart()) && sinceDrop.elapsed() < 300'000)
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+    std::printf("the folder is taken after %.1f s; at a stretch the window was busy for %lld ms at most\n",
+                1e-3 * static_cast<double>(sinceDrop.elapsed()), static_cast<long long>(longest));
+    return isTaken() ? 0 : 1;
+}
+
+int start(const QString& home) {
+    const auto made = windowOf(home, 2);
+    MainWindow& window = *made;
     waitUntilShown(window);
     const double shown = ageOfProcess();
     auto* table = window.findChild<TrialsTable*>();
@@ -270,9 +313,10 @@ int main(int argc, char** argv) {
     if (what == "curves") return curves();
     if (what == "input") return input(application.arguments().value(2, "60").toDouble());
     if (what == "parallel") return test::parallelBench(application.arguments().value(2, "1000").toInt());
+    if (what == "drop" && argc > 2) return drop(application.arguments()[2]);
     if (what == "start" && argc > 2) return start(application.arguments()[2]);
     std::puts(
-        "lockstep_window_bench paint | curves | input [SECONDS] | parallel [N] | start FOLDER (made by "
+        "lockstep_window_bench paint | curves | input [SECONDS] | parallel [N] | drop FOLDER | start FOLDER (made by "
         "lockstep_make_history)");
     return 2;
 }

@@ -189,7 +189,7 @@ private slots:
         QVERIFY(!rankCorrelation(all, 1));
         const RungCount lowest = countAt(all, 0);
         QCOMPARE(lowest.cells, 7);
-        QCOMPARE(*lowest.foretells, *rankCorrelation(all, 0));
+        QCOMPARE(*lowest.correlation, *rankCorrelation(all, 0));
         for (Climber& each : all) each.losses = {2, 2};
         QVERIFY(!rankCorrelation(all, 0));
     }
@@ -203,7 +203,7 @@ private slots:
         QCOMPARE(countAt(all, 0).wentOn, 2);
         QCOMPARE(countAt(all, 1).cells, 1);
         QCOMPARE(countAt(all, 1).wentOn, 0);
-        QVERIFY(!countAt(all, 0).foretells);
+        QVERIFY(!countAt(all, 0).correlation);
     }
 };
 

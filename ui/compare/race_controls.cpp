@@ -125,7 +125,7 @@ void RaceControls::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) m_large->setIcon(cornersIcon(m_isLarge));
 }
 
-bool RaceControls::obey(RacePlayer& player, int key) {
+bool RaceControls::handleKey(RacePlayer& player, int key) {
     switch (key) {
         case Qt::Key_Space: player.setPlaying(!player.isPlaying()); return true;
         case Qt::Key_Left: player.step(-1); return true;

@@ -18,7 +18,7 @@ public:
 
     void setClock(PlotAxis clock);  // that is shown as chosen
     // Space, arrows, Home and End. False: it means nothing here.
-    static bool obey(RacePlayer& player, int key);
+    static bool handleKey(RacePlayer& player, int key);
 
 protected:
     void changeEvent(QEvent* event) override;

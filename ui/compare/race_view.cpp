@@ -282,7 +282,7 @@ bool RaceView::event(QEvent* event) {
 
 void RaceView::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_F11) showLarge();
-    else if (!RaceControls::obey(m_player, event->key())) CompareView::keyPressEvent(event);
+    else if (!RaceControls::handleKey(m_player, event->key())) CompareView::keyPressEvent(event);
 }
 
 }  // namespace lockstep::ui

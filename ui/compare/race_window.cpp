@@ -65,7 +65,7 @@ void RaceWindow::paintEvent(QPaintEvent*) {
 
 void RaceWindow::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape || event->key() == Qt::Key_F11) close();
-    else if (!RaceControls::obey(m_player, event->key())) QWidget::keyPressEvent(event);
+    else if (!RaceControls::handleKey(m_player, event->key())) QWidget::keyPressEvent(event);
 }
 
 }  // namespace lockstep::ui

@@ -48,14 +48,14 @@ QString epochsText(std::int64_t epochs) {
     return epochs == 1 ? SweepText::tr("1 epoch") : SweepText::tr("%1 epochs").arg(counted(epochs));
 }
 
-QString rungWords(const QString& place, const RungColumn& rung, const std::optional<double>& foretells) {
+QString rungWords(const QString& place, const RungColumn& rung, const std::optional<double>& correlation) {
     const QString came = rung.cells == 1 ? SweepText::tr("1 cell has come there")
                                          : SweepText::tr("%1 cells have come there").arg(counted(rung.cells));
     QStringList parts{SweepText::tr("%1, %2: %3").arg(place, rung.title, came)};
     if (!rung.isTop) parts << SweepText::tr("%1 went on").arg(counted(rung.wentOn));
-    if (foretells) {
-        const QString sign = *foretells < 0 ? QString() : QStringLiteral("+");
-        parts << SweepText::tr("foretells the next %1").arg(sign + QString::number(*foretells, 'f', 2));
+    if (correlation) {
+        const QString sign = *correlation < 0 ? QString() : QStringLiteral("+");
+        parts << SweepText::tr("foretells the next %1").arg(sign + QString::number(*correlation, 'f', 2));
     }
     return parts.join(", ");
 }
@@ -64,7 +64,7 @@ RungColumn columnOf(const SweepResult& sweep, const Rungs& rungs, std::size_t ru
     const RungCount count = countAt(sweep.climbers, rung);
     RungColumn column{epochsText(rungs.epochs[rung]), count.cells, count.wentOn, rung == rungs.top(), {}};
     column.words =
-        rungWords(SweepText::tr("Rung %1 of %2").arg(rung + 1).arg(rungs.epochs.size()), column, count.foretells);
+        rungWords(SweepText::tr("Rung %1 of %2").arg(rung + 1).arg(rungs.epochs.size()), column, count.correlation);
     return column;
 }
 

@@ -16,8 +16,8 @@ bool isNumeric(const FormField& field) {
     return field.kind == FormField::Kind::Integer || field.kind == FormField::Kind::Number;
 }
 
-Problem notA(const char* kind, const std::string& path, const QString& typed) {
-    return {path, "spec.wrong-type", {typed.toStdString(), kind}};
+Problem notA(const QString& kind, const std::string& path, const QString& typed) {
+    return {path, "spec.wrong-type", {typed.toStdString(), kind.toStdString()}};
 }
 
 std::optional<double> numberOf(const QString& typed) {
@@ -41,14 +41,14 @@ std::optional<Problem> takeSpacing(const std::string& path, const Variation& var
     if (typed.isEmpty()) return std::nullopt;
     if (variation.isStep) {
         const auto step = numberOf(typed);
-        if (!step) return notA("a number", path, typed);
+        if (!step) return notA(SweepForm::tr("a number"), path, typed);
         range.step = *step;
         if (*step > 0) return std::nullopt;
         return Problem{
             path, "search.step", {typed.toStdString(), variation.from.toStdString(), variation.to.toStdString()}};
     }
     const auto points = wholeOf(typed);
-    if (!points) return notA("a whole number", path, typed);
+    if (!points) return notA(SweepForm::tr("a whole number"), path, typed);
     range.points = *points;
     if (*points >= 1 && *points <= kMostPoints) return std::nullopt;
     return Problem{path, "spec.out-of-range", {typed.toStdString(), "1", std::to_string(kMostPoints)}};
@@ -60,7 +60,7 @@ std::optional<Problem> takeRange(const FormField& field, const Variation& variat
     range.isWhole = field.kind == FormField::Kind::Integer;
     for (const auto& [typed, end] : {std::pair(&variation.from, &range.low), std::pair(&variation.to, &range.high)}) {
         const auto number = numberOf(*typed);
-        if (!number) return notA("a number", dimension.path, *typed);
+        if (!number) return notA(SweepForm::tr("a number"), dimension.path, *typed);
         *end = *number;
     }
     if (auto problem = takeSpacing(dimension.path, variation, range)) return problem;
@@ -86,7 +86,8 @@ std::optional<Problem> takeValues(const FormField& field, const Variation& varia
     const bool isWhole = field.kind == FormField::Kind::Integer;
     for (const QString& typed : variation.values) {
         auto value = valueOfKind(field.kind, typed);
-        if (!value) return notA(isWhole ? "a whole number" : "a number", dimension.path, typed);
+        if (!value)
+            return notA(isWhole ? SweepForm::tr("a whole number") : SweepForm::tr("a number"), dimension.path, typed);
         values.push_back(std::move(*value));
     }
     dimension.values = std::move(values);
