@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kReadersCache = 65'536, kWritersCache = 2'048;  // KiB
-constexpr std::uintmax_t kCheckedBytes = 16u << 20;  // larger files are not read through at each opening
-constexpr std::uintmax_t kLeastRoom = 64u << 10;     // what opening takes: the log's index and some pages
+constexpr std::uintmax_t kCheckedBytes = 16u << 20;           // larger files are not read through at each opening
+constexpr std::uintmax_t kLeastRoom = 64u << 10;              // what opening takes: the log's index and some pages
 
 int integerOf(Database& database, const char* pragma) { return database.execAndGet(pragma).getInt(); }
 

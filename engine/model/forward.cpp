@@ -95,8 +95,7 @@ LossValues lossOf(GraphBuilder& b, ValueId logits, ValueId label, const ModelInp
     if (!training || !input.mixes) return crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
     const Shape batch{input.batch};
     const ValueId other = b.input("label2", {batch, DType::I32});
-    return mixedCrossEntropy(b, logits, {label, other, lambdaInput(b, input)}, input.labelSmoothing, "loss",
-                             masked);
+    return mixedCrossEntropy(b, logits, {label, other, lambdaInput(b, input)}, input.labelSmoothing, "loss", masked);
 }
 
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {

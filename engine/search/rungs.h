@@ -63,7 +63,7 @@ std::optional<double> rankCorrelation(std::span<const Climber> climbers, std::si
 
 // What has become of a rung so far.
 struct RungCount {
-    std::int64_t cells = 0, wentOn = 0;    // that have come to it; of these, that were let go on
+    std::int64_t cells = 0, wentOn = 0;      // that have come to it; of these, that were let go on
     std::optional<double> correlation = {};  // the next rung: rankCorrelation()
 };
 RungCount countAt(std::span<const Climber> climbers, std::size_t rung);

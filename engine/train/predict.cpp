@@ -117,8 +117,9 @@ private:
         const std::int64_t whole = std::min(m_request.batch, m_request.data->info().count);
         m_model =
             openModel({m_request.resolved, m_request.checkpoint, m_request.trained, m_group.rank(), whole, samples});
-        auto loader = loaderOf(m_model, m_mine, m_request.batch, static_cast<int>(m_request.resolved.spec.loaderThreads),
-                               mostLoaderThreads(m_group.size()));
+        auto loader =
+            loaderOf(m_model, m_mine, m_request.batch, static_cast<int>(m_request.resolved.spec.loaderThreads),
+                     mostLoaderThreads(m_group.size()));
         const std::lock_guard lock(m_mutex);
         m_loader = std::move(loader);
     }

@@ -19,8 +19,7 @@ private slots:
             const int places = (each.step != nullptr) + (each.ranks != nullptr) + (each.evaluated != nullptr) +
                                (each.derive != nullptr);
             QVERIFY2(places == 1, key.constData());
-            QVERIFY2(!each.name.empty() && !each.title.empty() && !each.field.empty(),
-                     key.constData());
+            QVERIFY2(!each.name.empty() && !each.title.empty() && !each.field.empty(), key.constData());
             QVERIFY2(!each.derive || (findMetric(each.from) && !findMetric(each.from)->derive), key.constData());
         }
     }

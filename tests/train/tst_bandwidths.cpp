@@ -61,7 +61,8 @@ private slots:
         QCOMPARE(bindingOf({100, 105, 95}), Binding::Even);
         QCOMPARE(bindingOf({100, 100, 50}), Binding::Cores);
         QCOMPARE(bindingOf({1000, 100, 80}), Binding::Cores);
-        QCOMPARE(bindingOf({400'000, 360, 230}), Binding::Training);  // what another program takes is nobody's fault here
+        QCOMPARE(bindingOf({400'000, 360, 230}),
+                 Binding::Training);  // what another program takes is nobody's fault here
         QVERIFY(isNear(Bandwidths{300, 150, 0}.shared(), 100, 1e-9));
     }
 

@@ -75,7 +75,8 @@ QString RungView::summary() const {
         const RungCount count = countAt(scene()->sweep->climbers, rung);
         QString said = tr("After %1 epochs: %2 cells").arg(m_epochs[rung]).arg(count.cells);
         if (rung + 1 < m_epochs.size()) said += tr(", %1 went on").arg(count.wentOn);
-        if (count.correlation) said += tr(", rank correlation with the next rung %1").arg(*count.correlation, 0, 'f', 2);
+        if (count.correlation)
+            said += tr(", rank correlation with the next rung %1").arg(*count.correlation, 0, 'f', 2);
         words << said;
     }
     return words.join(". ") + '.';

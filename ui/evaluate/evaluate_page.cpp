@@ -411,7 +411,8 @@ void EvaluatePage::showViews() {
 QStringList EvaluatePage::figures() const {
     const TrialRow* shown = row(m_trial);
     const std::string task = isLanguage() ? std::string(kNextTokens) : std::string();
-    if (isLanguage() && !source()) return shown && shown->testLoss ? lossFigures(*shown->testLoss, task) : QStringList();
+    if (isLanguage() && !source())
+        return shown && shown->testLoss ? lossFigures(*shown->testLoss, task) : QStringList();
     return figuresOf(source(), counts(), task);
 }
 
