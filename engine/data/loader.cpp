@@ -20,6 +20,8 @@ namespace lockstep {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // A reader is ahead of its rank most of the time: it gives way to compute threads on the same cores.
 void prepareReaderThread() {
     pthread_setname_np(pthread_self(), "load");
@@ -320,11 +322,13 @@ std::exception_ptr Loader::tryFill(const Part& part, Scratch& scratch) const noe
 
 // With a limit, a part is made when its time has come, however soon its samples were.
 void Loader::holdBack(std::int64_t begin, const Part& part) {
-    if (!(m_options.limit > 0)) return;
+    if (!(m_options.limit > 0) || m_options.urge.stop_requested()) return;
     std::unique_lock lock(m_mutex);
     m_heldBackUntil = std::max(m_heldBackUntil, begin) + timeOf(part);
-    const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(m_heldBackUntil)};
-    m_changed.wait_until(lock, until, [this] { return m_stopped.load(); });
+    const Clock::time_point until{std::chrono::nanoseconds(m_heldBackUntil)};
+    constexpr auto kLook = std::chrono::milliseconds(50);
+    const auto isOver = [this] { return m_stopped || m_options.urge.stop_requested(); };
+    while (!isOver() && Clock::now() < until) m_changed.wait_until(lock, std::min(until, Clock::now() + kLook), isOver);
 }
 
 std::int64_t Loader::timeOf(const Part& part) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct LoaderOptions {
     bool isTraining = true;       // for those
     LoadTimes* times = nullptr;   // outlives the loader; null: nobody measures
     double limit = 0;             // samples per second that it makes at most; 0: as many as it can
+    std::stop_token urge = {};    // once asked, nothing is held back any more
     TraceBoard* trace = nullptr;  // a "load" lane per reader thread of this rank
     // Memory of a slot, zeroed; null: the loader's own. Outlives the loader or is shared with it.
     std::function<std::shared_ptr<std::byte>(std::size_t bytes)> slotMemory{};

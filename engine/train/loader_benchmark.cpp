@@ -25,7 +25,8 @@ LoaderBench benchmarkLoader(const ResolvedSpec& resolved, const DatasetSplits& d
                    .seed = spec.seed,
                    .augmentation = augmentationFrom(resolved.augmentationParams),
                    .epochs = 1'000'000,
-                   .times = &times});
+                   .times = &times,
+                   .limit = spec.loaderLimit});
     for (std::int64_t i = 0; i < kWarmup; ++i) loader.next();
     for (auto& each : times.nanoseconds) each = 0;
     times.bytesRead = 0;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "engine/core/number_text.h"
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/spec/kept_checkpoints.h"
@@ -39,6 +40,7 @@ public:
         resolveSchedule();
         resolveMode();
         resolveAugmentation();
+        checkLoaderLimit();
         if (const auto kept = parseKept(m_spec.keepCheckpoints); kept.ok()) m_resolved.kept = kept.value();
         else m_problems.push_back(kept.problems().front());
         for (const TrialField& each : trialFields()) {
@@ -50,6 +52,15 @@ public:
     }
 
 private:
+    // Held at less, a batch would not come in time.
+    void checkLoaderLimit() {
+        const double least = 2 * static_cast<double>(m_spec.batch) / m_spec.timeout;
+        if (m_spec.loaderLimit <= 0 || m_spec.loaderLimit >= least) return;
+        add("loader_limit", "spec.loader-limit",
+            {formatted("%g", m_spec.loaderLimit), std::to_string(m_spec.batch), formatted("%g", m_spec.timeout),
+             formatted("%.3g", least)});
+    }
+
     void add(std::string field, std::string code, std::vector<std::string> args) {
         m_problems.push_back({std::move(field), std::move(code), std::move(args)});
     }

@@ -46,6 +46,7 @@ void Worker::openLoaders() {
     const bool skipsBad = spec().onBadSample == "skip" && m_run.data.train->info().isCut;
     if (skipsBad) options.bad = &m_run.bad;
     options.limit = spec().loaderLimit / m_group.size();
+    options.urge = m_run.control.stopToken();
     placeSlots(options, *m_device);
     LoaderOptions choosingOptions = options;
     choosingOptions.augmentation = {};

@@ -631,6 +631,22 @@ private slots:
         QVERIFY(timer.elapsed() < 5000);
     }
 
+    void whoeverIsUrgedIsHeldBackNoLonger() {
+        const auto data = std::make_shared<TestData>(100);
+        std::stop_source urge;
+        LoaderOptions options;
+        options.limit = 0.1;
+        options.urge = urge.get_token();
+        Loader loader(data, Sampler(100, 20, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 20), options);
+        QTest::qSleep(50);
+        QVERIFY(!loader.tryNext());
+        urge.request_stop();
+        QElapsedTimer timer;
+        timer.start();
+        for (int batch = 0; batch < 5; ++batch) QVERIFY(bool(loader.next()));
+        QVERIFY(timer.elapsed() < 5000);
+    }
+
     // However many turn out to be worth it, the samples are the same.
     void theNumberOfReadersIsFoundOut() {
         const auto data = std::make_shared<TestData>(4000);

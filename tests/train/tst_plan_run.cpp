@@ -108,6 +108,7 @@ private slots:
         row("link", "link_bandwidth", "spec.out-of-range", [](TrialSpec& s) { s.linkBandwidth = -1; });
         row("shard threads", "shard_threads", "spec.out-of-range", [](TrialSpec& s) { s.shardThreads = 0; });
         row("bucket", "bucket_bytes", "spec.out-of-range", [](TrialSpec& s) { s.bucketBytes = 1; });
+        row("loader limit", "loader_limit", "spec.loader-limit", [](TrialSpec& s) { s.loaderLimit = 1e-9; });
         row("loader", "loader_threads", "spec.out-of-range", [](TrialSpec& s) { s.loaderThreads = -1; });
         row("devices", "devices", "devices.syntax", [](TrialSpec& s) { s.devices = "reference:x"; });
     }
