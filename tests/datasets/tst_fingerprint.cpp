@@ -2,7 +2,6 @@
 
 #include "dataset_files.h"
 #include "engine/core/error.h"
-#include "image_files.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -68,17 +67,6 @@ std::vector<Format> formats() {
              },
              "train.csv",
              "text,label\nhiss,cat\nwoof,dog\npurr,dog\n"},
-            {"image-folder",
-             {{"keep", std::string("stream")}},
-             [](const Folder& folder) {
-                 for (const std::string split : {"train", "test"}) {
-                     for (int i = 0; i < 8; ++i)
-                         writeFile(folder / (split + (i % 2 ? "/cat/" : "/dog/") + std::to_string(i) + ".png"),
-                                   png(20 + i, 20));
-                 }
-             },
-             "train/cat/3.png",
-             std::string(png(23, 20).size(), 'x')},  // which cannot be decoded
             {"text",
              {{"sequence", std::int64_t{8}}},
              [](const Folder& folder) {
@@ -150,24 +138,6 @@ private slots:
         QVERIFY(before.train == after.train);
         QCOMPARE(before.test.samples, std::int64_t{12});
         QCOMPARE(after.test.samples, std::int64_t{11});
-    }
-
-    // Of streamed pictures all names and sizes count, although few are looked into.
-    void aStreamedPictureThatIsLostOrAnotherIsNoticed() {
-        const Folder folder;
-        for (int i = 0; i < 300; ++i)
-            writeFile(folder / ((i % 2 ? "cat/" : "dog/") + std::to_string(i) + ".png"), png(20, 20 + i % 3));
-        const Given streamed{{"keep", std::string("stream")}, {"test_share", 0.1}};
-        const auto before = fingerprint("image-folder", folder.path(), streamed);
-        QVERIFY(before == fingerprint("image-folder", folder.path(), streamed));
-        for (const int other : {3, 40, 77, 150}) {
-            const fs::path file = folder / ((other % 2 ? "cat/" : "dog/") + std::to_string(other) + ".png");
-            writeFile(file, png(20, 30 + other));
-            QVERIFY(!(before == fingerprint("image-folder", folder.path(), streamed)));
-            fs::remove(file);
-            QVERIFY(!(before == fingerprint("image-folder", folder.path(), streamed)));
-            writeFile(file, png(20, 20 + other % 3));
-        }
     }
 
     // Cut at other places, the same bytes are other samples.
