@@ -42,7 +42,7 @@ std::vector<PictureSize> probe(const EncodedPictures& pictures, const Reading& r
 
 // Those, kept with the index.
 std::vector<PictureSize> probed(const EncodedPictures& pictures, PictureIndex& index, const Reading& reading) {
-    constexpr std::uint64_t kSizes = streamOf("sizes of pictures");
+    constexpr std::uint64_t kSizes = streamOf("channels, heights and widths");
     std::vector<PictureSize> sizes;
     if (const auto* kept = index.measured(kSizes)) {
         for (std::size_t i = 0; i + 2 < kept->size(); i += 3)
@@ -53,7 +53,7 @@ std::vector<PictureSize> probed(const EncodedPictures& pictures, PictureIndex& i
     sizes = probe(pictures, reading);
     std::vector<double> numbers;
     for (const PictureSize& each : sizes)
-        for (const int number : {each.height, each.width, each.channels}) numbers.push_back(number);
+        for (const int number : {each.channels, each.height, each.width}) numbers.push_back(number);
     index.keep(kSizes, std::move(numbers), std::ssize(sizes), std::min(pictures.count(), kMostProbed));
     return sizes;
 }

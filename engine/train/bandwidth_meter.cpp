@@ -30,17 +30,18 @@ double LoadingRate::coreSeconds() const {
     return samples > 0 ? onCores / samples : 0;
 }
 
-// The samples of a batch are there when the last rank has its own; more threads than cores are as good as these.
+// The samples of a batch are there when the last rank has its own; and all readers have no more than the cores.
 double BandwidthMeter::loading(std::span<const RankPace> ranks) const {
-    double samples = 0, slowest = 0;
+    double samples = 0, slowest = 0, work = 0;
     for (const RankPace& each : ranks) {
         if (each.share == 0) continue;
         if (!(each.loading > 0)) return 0;
+        work += static_cast<double>(each.share) * each.loadingCore;
         samples += static_cast<double>(each.share);
         slowest = std::max(slowest, static_cast<double>(each.share) / each.loading);
     }
-    const auto threads = static_cast<double>(m_seen.loaderThreads * m_seen.devices);
-    return slowest > 0 ? std::min(1.0, static_cast<double>(m_seen.cores) / threads) * samples / slowest : 0;
+    slowest = std::max(slowest, work / static_cast<double>(m_seen.cores));
+    return slowest > 0 ? samples / slowest : 0;
 }
 
 // What readers took of the time between two waits, from devices that compute on the same cores: their own time, less
@@ -81,7 +82,9 @@ Bandwidths BandwidthMeter::now() const {
 std::optional<BindingChanged> BandwidthMeter::change(std::int64_t step) {
     const Bandwidths seen = now();
     if (m_updates < kFirst || !(seen.loading > 0)) return std::nullopt;
-    const Binding binding = bindingOf(seen);
+    // What is held on purpose leaves the cores to others.
+    const bool isHeld = m_seen.limit > 0 && seen.loading < seen.training;
+    const Binding binding = isHeld ? Binding::Loading : bindingOf(seen);
     m_agreeing = std::exchange(m_latest, binding) == binding ? m_agreeing + 1 : 1;
     const bool isPrompt = m_changes < kPrompt || m_sinceSaid > kOld;
     if (m_said == binding || m_agreeing < kAgreeing || !isPrompt) return std::nullopt;

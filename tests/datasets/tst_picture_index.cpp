@@ -339,6 +339,41 @@ private slots:
         QVERIFY(imageOf(*after.value().train, 1) != imageOf(*before.value().train, 1));
     }
 
+    // Where the data say it, size and colour are the same at every start.
+    void theImagesAreTheSameAtEveryStart_data() {
+        QTest::addColumn<int>("width");
+        QTest::addColumn<int>("height");
+        QTest::addColumn<bool>("colour");
+        QTest::newRow("small") << 32 << 32 << true;
+        QTest::newRow("small, upright, grey") << 28 << 40 << false;
+        QTest::newRow("photographs") << 120 << 90 << true;
+        QTest::newRow("upright photographs") << 70 << 150 << true;
+    }
+    void theImagesAreTheSameAtEveryStart() {
+        QFETCH(int, width);
+        QFETCH(int, height);
+        QFETCH(bool, colour);
+        const Folder folder, cache;
+        writeTree(folder.path());
+        for (const auto& item : fs::recursive_directory_iterator(folder.path()))
+            if (item.path().extension() == ".png") writeFile(item.path(), png(width, height, colour));
+        settle(folder.path());
+        const DatasetEntry of = indexing(cache.path());
+        const auto start = [&](const char* keep) {
+            return of.open(folder.path(), params(of, {{"keep", std::string(keep)}}), {}).value();
+        };
+        const auto first = start("stream"), second = start("stream"), kept = start("cache"), again = start("cache");
+        QCOMPARE(indicesIn(cache.path()).size(), std::size_t{1});
+        QCOMPARE(first.train->info().image(),
+                 (ImageShape{colour ? 3 : 1, std::min({width, height, 64}), std::min({width, height, 64})}));
+        for (const auto* other : {&second, &kept, &again}) {
+            QVERIFY(other->train->info().fields == first.train->info().fields);
+            QCOMPARE(other->train->info().mean, first.train->info().mean);
+            QCOMPARE(imageOf(*other->train, 1), imageOf(*first.train, 1));
+        }
+        QVERIFY(fingerprintOf(second) == fingerprintOf(first));
+    }
+
     void normalisationIsMeasuredOnce() {
         const Folder folder, cache;
         writeTree(folder.path());

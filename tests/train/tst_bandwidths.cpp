@@ -124,9 +124,19 @@ private slots:
         BindingChanged about;
         about.cores = 2;
         BandwidthMeter meter(about);
-        const RankPace pace{{1, 0, 0}, 0, 800, 0, 8, 100};
+        const RankPace pace{{1, 0, 0}, 0, 800, 0.01, 8, 100};
         meter.add(100, {&pace, 1});
         QVERIFY(isNear(meter.now().loading, 200));
+    }
+
+    // However little else is reached meanwhile.
+    void whatIsHeldBinds() {
+        BindingChanged about;
+        about.limit = 200;
+        Updates run(about);
+        run.add(30, 0.1, 0.6, 200);
+        QCOMPARE(run.changes.size(), std::size_t{1});
+        QCOMPARE(run.changes[0].second, std::string("loading"));
     }
 
     void theVerdictFlipsWithinTwentyUpdates() {
