@@ -32,8 +32,9 @@ double median(std::vector<double> values) {
 std::string dataProgressText(const DataProgress& event) {
     if (event.total == 0) return fmt::format("listing files: {}", countText(event.done));
     const auto left = static_cast<double>(event.total - event.done) / event.samplesPerSecond;
-    return fmt::format("reading the data: {} of {}, {}{}", countText(event.done), countText(event.total),
-                       rateText(event.samplesPerSecond),
+    return fmt::format("reading the data{}: {} of {}, {}{}",
+                       event.bytes > 0 ? " into a file of about " + bytesText(event.bytes) : "", countText(event.done),
+                       countText(event.total), rateText(event.samplesPerSecond),
                        std::isfinite(left) ? ", " + durationText(left) + " left" : "");
 }
 

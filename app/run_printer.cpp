@@ -201,6 +201,8 @@ void RunPrinter::say(const RunFinished& event) {
         if (event.heldUp[rank] > 0)
             fmt::print("In all, rank {} kept the others waiting for {}\n", rank, durationText(event.heldUp[rank]));
     }
+    if (event.unreadable > 0)
+        fmt::print("{} could not be read and had no part in it\n", plural(event.unreadable, "image"));
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
     fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),

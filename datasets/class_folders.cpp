@@ -133,9 +133,9 @@ private:
     fs::path m_firstPassedOver;
 };
 
-std::optional<fs::path> firstWithClasses(const fs::path& root, std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-        if (!classFolders(root / name).empty()) return root / name;
+std::optional<fs::path> firstWithClasses(const fs::path& root, Split split) {
+    for (const SplitName& each : kSplitNames) {
+        if (each.split == split && !classFolders(root / each.name).empty()) return root / each.name;
     }
     return std::nullopt;
 }
@@ -203,9 +203,9 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
     FolderScan scan;
     scan.watch(root);
     for (const SplitName& each : kSplitNames) scan.watch(root / each.name);
-    const auto train = firstWithClasses(root, {"train", "training"});
-    auto test = train ? firstWithClasses(root, {"test", "testing"}) : std::nullopt;
-    auto validation = train ? firstWithClasses(root, {"val", "valid", "validation"}) : std::nullopt;
+    const auto train = firstWithClasses(root, Split::Train);
+    auto test = train ? firstWithClasses(root, Split::Test) : std::nullopt;
+    auto validation = train ? firstWithClasses(root, Split::Validation) : std::nullopt;
     if (!test) std::swap(test, validation);
     const fs::path folder = train.value_or(root);
 

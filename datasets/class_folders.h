@@ -36,13 +36,13 @@ struct FileKind {
     std::string codeOfOthers;
 };
 
-// Lists a folder with one sub-folder per class, or with split folders (train; test; val, valid or validation) that hold
-// such sub-folders. With no folder called test, the one for validation is the test split. Without either, `testShare`
-// of the files is held out, chosen by a hash of class and file name: a file keeps its split when others come and go.
-// Class folders may have folders of their own, and be links to folders elsewhere; links further down are skipped. Names
-// of systems (system_names.h) are passed over. Reads no file; watches the folders that it lists. Throws ProblemError
-// "dataset.not-found", "class-folder.no-classes", "class-folder.unknown-class", "dataset.cancelled";
-// std::filesystem_error.
+// Lists a folder with one sub-folder per class, or with split folders (train; test; val, valid or validation; or Train,
+// TRAIN…) that hold such sub-folders. With no folder called test, the one for validation is the test split. Without
+// either, `testShare` of the files is held out, chosen by a hash of class and file name: a file keeps its split when
+// others come and go. Class folders may have folders of their own, and be links to folders elsewhere; links further
+// down are skipped. Names of systems (system_names.h) are passed over. Reads no file; watches the folders that it
+// lists. Throws ProblemError "dataset.not-found", "class-folder.no-classes", "class-folder.unknown-class",
+// "dataset.cancelled"; std::filesystem_error.
 FolderScan scanClassFolders(const std::filesystem::path& root, const FileKind& kind, double testShare,
                             const Reading& reading = {});
 

@@ -6,6 +6,7 @@
 #include "datasets/cut_pictures.h"
 #include "datasets/decoded.h"
 #include "datasets/picture_store.h"
+#include "engine/core/bytes_text.h"
 #include "engine/core/content_hash.h"
 #include "engine/core/random.h"
 #include "engine/data/drawn_places.h"
@@ -17,12 +18,19 @@ namespace fs = std::filesystem;
 
 void CutFolder::load(DatasetInfo& info, const FolderScan& scan, const PictureSplits& from) {
     if (m_keep != Keep::Stream) m_reading.expect(static_cast<std::int64_t>(scan.count()));
-    const Pictures train = pictures("train", scan.train, from.train), test = pictures("test", scan.test, from.test),
-                   validation = pictures("validation", scan.validation, from.validation);
+    if (m_keep == Keep::Cache) prepare();
+    const Pictures train = pictures(Split::Train, scan.train, from.train),
+                   test = pictures(Split::Test, scan.test, from.test),
+                   validation = pictures(Split::Validation, scan.validation, from.validation);
     normalise(info, CutPictures(info, train.source, train.labels, m_rule));
     m_loaded.train = dataset(info, train);
     m_loaded.test = dataset(info, test);
     if (!scan.validation.empty()) m_loaded.validation = dataset(info, validation);
+}
+
+void CutFolder::prepare() {
+    m_reading.makes(m_kept.bytes(m_keep));
+    fs::create_directories(m_cacheFolder);
 }
 
 // As it was measured once.
@@ -61,26 +69,46 @@ std::uint64_t CutFolder::normalisation() const {
     return what.value();
 }
 
-CutFolder::Pictures CutFolder::pictures(const char* split, const FileList& files,
+CutFolder::Pictures CutFolder::pictures(Split split, const FileList& files,
                                         const std::shared_ptr<const EncodedPictures>& source) {
     Pictures all{source, {}};
     for (const FileEntry& each : files.entries()) all.labels.push_back(each.label);
     return m_keep == Keep::Stream || files.empty() ? all : stored(split, files, all);
 }
 
-CutFolder::Pictures CutFolder::stored(const char* split, const FileList& files, const Pictures& all) {
-    const StoreRule rule{shortSideOf(m_rule), m_rule.channels, m_rule.interpolation, m_rule.decode};
-    const DecodedFormat format{rule.shortSide, rule.channels, rule.decode};
+// What is never cut at random is stored as it is read.
+StoreRule CutFolder::storeRule(Split split) const {
+    StoreRule rule{m_kept.shortSide(), m_rule.channels, m_rule.interpolation, m_rule.decode};
+    if (split != Split::Train || !m_kept.isCut) rule.square = m_rule.size, rule.share = m_rule.share;
+    return rule;
+}
+
+// A file of other pixels has another name: a run may have it mapped.
+fs::path CutFolder::fileOf(Split split, const DecodedFormat& format, std::uint64_t key) const {
+    if (m_keep != Keep::Cache) return {};
+    char ending[32];
+    std::snprintf(ending, sizeof ending, ".%016llx.pictures", static_cast<unsigned long long>(key));
+    return decodedFile(m_cacheFolder, m_root, text(split).data(), format).replace_extension(ending);
+}
+
+// Before the first byte is written, unless it is there already.
+void CutFolder::requireRoom(const fs::path& file, std::uint64_t bytes) const {
+    std::error_code unknown;
+    if (file.empty() || fs::exists(file, unknown)) return;
+    const auto space = fs::space(m_cacheFolder, unknown);
+    if (!unknown && space.available < bytes)
+        throw ProblemError({file.string(), "picture-store.no-room", {bytesText(bytes), bytesText(space.available)}});
+}
+
+CutFolder::Pictures CutFolder::stored(Split split, const FileList& files, const Pictures& all) {
+    const StoreRule rule = storeRule(split);
+    const DecodedFormat format{rule.square > 0 ? rule.square : rule.shortSide, rule.channels, rule.decode};
     ContentHash key;
     key.add(decodedKey(m_root, files, format));
     key.add(std::uint64_t{rule.interpolation == Interpolation::Bicubic});
-    fs::path file;
-    if (m_keep == Keep::Cache) {  // one of other pixels has another name: a run may have it mapped
-        fs::create_directories(m_cacheFolder);
-        char ending[32];
-        std::snprintf(ending, sizeof ending, ".%016llx.pictures", static_cast<unsigned long long>(key.value()));
-        file = decodedFile(m_cacheFolder, m_root, split, format).replace_extension(ending);
-    }
+    key.add(std::bit_cast<std::uint64_t>(rule.square > 0 ? rule.share : 0.0));
+    const fs::path file = fileOf(split, format, key.value());
+    requireRoom(file, m_kept.bytes(m_keep) * files.size() / (m_kept.train + m_kept.others));
     const auto store = PictureStore::make(all.source, rule, file, key.value(), m_reading, m_done);
     m_done += std::ssize(files.entries());
     for (const auto& failure : store->failures())

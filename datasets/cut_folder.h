@@ -4,10 +4,13 @@
 #include <memory>
 #include <vector>
 
+#include "datasets/decoded.h"
 #include "datasets/image_layouts.h"
 #include "datasets/keep_choice.h"
 #include "datasets/loading.h"
 #include "datasets/picture_index.h"
+#include "datasets/picture_store.h"
+#include "engine/spec/split.h"
 
 namespace lockstep {
 
@@ -16,17 +19,18 @@ namespace lockstep {
 class CutFolder {
 public:
     CutFolder(const std::filesystem::path& cacheFolder, const std::filesystem::path& root, Keep keep,
-              const ImageRule& rule, PictureIndex& index, Reading& reading, Loaded& loaded)
+              const KeptPictures& kept, PictureIndex& index, Reading& reading, Loaded& loaded)
         : m_cacheFolder(cacheFolder),
           m_root(root),
           m_keep(keep),
-          m_rule(rule),
+          m_kept(kept),
+          m_rule(kept.rule),
           m_index(index),
           m_reading(reading),
           m_loaded(loaded) {}
 
     // Sets the splits of Loaded, and adds what cannot be decoded to what it skips. Throws ProblemError: of the files
-    // (PictureStore), "dataset.cancelled".
+    // (PictureStore), "picture-store.no-room" (before anything is written), "dataset.cancelled".
     void load(DatasetInfo& info, const FolderScan& scan, const PictureSplits& from);
 
 private:
@@ -38,13 +42,18 @@ private:
     void normalise(DatasetInfo& info, const Dataset& images);
     void measure(DatasetInfo& info, const Dataset& images);
     std::uint64_t normalisation() const;  // a hash of what it depends on
-    Pictures pictures(const char* split, const FileList& files, const std::shared_ptr<const EncodedPictures>& source);
-    Pictures stored(const char* split, const FileList& files, const Pictures& all);
+    void prepare();
+    StoreRule storeRule(Split split) const;
+    std::filesystem::path fileOf(Split split, const DecodedFormat& format, std::uint64_t key) const;
+    void requireRoom(const std::filesystem::path& file, std::uint64_t bytes) const;
+    Pictures pictures(Split split, const FileList& files, const std::shared_ptr<const EncodedPictures>& source);
+    Pictures stored(Split split, const FileList& files, const Pictures& all);
     std::shared_ptr<const Dataset> dataset(const DatasetInfo& info, const Pictures& pictures) const;
 
     const std::filesystem::path &m_cacheFolder, &m_root;
     Keep m_keep;
-    ImageRule m_rule;
+    KeptPictures m_kept;
+    const ImageRule& m_rule;
     PictureIndex& m_index;
     Reading& m_reading;
     Loaded& m_loaded;

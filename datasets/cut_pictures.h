@@ -22,6 +22,7 @@ public:
     std::string fileOf(std::int64_t index) const override { return m_source->fileOf(index); }
     // Of all names and sizes, and of what up to 64 files hold, whether it can be decoded or not.
     std::optional<std::uint64_t> fingerprint() const override;
+    std::vector<Problem> takeRemarks() const override { return m_source->takeRemarks(); }
 
 private:
     DatasetInfo m_info;

@@ -58,13 +58,10 @@ std::vector<PictureSize> probed(const EncodedPictures& pictures, PictureIndex& i
     return sizes;
 }
 
-DecodedFormat chooseFormat(const EncodedPictures& pictures, const ParamValues& params, PictureIndex& index,
-                           const Reading& reading) {
+DecodedFormat chooseFormat(const std::vector<PictureSize>& sizes, const ParamValues& params, const Reading& reading) {
     const std::string& colour = params.string("colour");
     DecodedFormat format{static_cast<int>(params.integer("size")), colour == "grey" ? 1 : 3,
                          params.string("decode") == "exact" ? Decode::Exact : Decode::Fast};
-    if (format.size > 0 && colour != "auto") return format;
-    const auto sizes = probed(pictures, index, reading);
     const auto shortSide = [](const PictureSize& size) { return std::min(size.height, size.width); };
     const auto small = [&](const PictureSize& size) { return shortSide(size) <= kSmall; };
     if (format.size == 0)
@@ -77,10 +74,16 @@ DecodedFormat chooseFormat(const EncodedPictures& pictures, const ParamValues& p
     return format;
 }
 
-ImageRule ruleOf(const DecodedFormat& format, const ParamValues& params, const Reading& reading) {
+// Pictures that are as large as images and square are those; what else there is is cut from.
+bool areCut(const std::vector<PictureSize>& sizes, int size, const Reading& reading) {
+    const auto isAnImage = [&](const PictureSize& each) { return each.height == size && each.width == size; };
+    return reading.cuts() && !(!sizes.empty() && std::ranges::all_of(sizes, isAnImage));
+}
+
+ImageRule ruleOf(const DecodedFormat& format, const ParamValues& params, bool isCut) {
     ImageRule rule{.size = format.size, .channels = format.channels};
     const double share = params.number("seen_share");
-    rule.share = share > 0 ? share : reading.cuts() && format.size > kSmall ? kShareSeen : 1;
+    rule.share = share > 0 ? share : isCut ? kShareSeen : 1;
     rule.interpolation = params.string("interpolation") == "bicubic" ? Interpolation::Bicubic : Interpolation::Bilinear;
     rule.decode = format.decode;
     return rule;
@@ -148,11 +151,11 @@ public:
 
     Loaded load() {
         if (!listed() || !isStillRight()) list();
-        const std::size_t all = m_scan->count();
-        if (m_choice.keep == Keep::Squares) requireMemory(m_path.string(), all * m_format.bytes());
-        if (m_choice.keep == Keep::Memory) requireMemory(m_path.string(), storedBytes(all, m_rule));
+        if (m_choice.keep == Keep::Squares || m_choice.keep == Keep::Memory)
+            requireMemory(m_path.string(), kept().bytes(m_choice.keep));
         m_loaded.skipped = m_scan->skipped;
         m_loaded.notes = m_scan->notes;
+        m_loaded.choices = m_choice.words;
         DatasetInfo info = describe();
         if (m_choice.keep == Keep::Squares) loadSquares(info);
         else loadCut(info);
@@ -189,9 +192,15 @@ private:
     void choose(FolderScan scan) {
         m_scan = std::make_shared<FolderScan>(std::move(scan));
         m_pictures = picturesOf(m_scan);
-        m_format = chooseFormat(*m_pictures.train, m_params, m_index, m_reading);
-        m_rule = ruleOf(m_format, m_params, m_reading);
-        m_choice = keepOf(m_params, m_rule, m_scan->count(), m_reading);
+        m_sizes = probed(*m_pictures.train, m_index, m_reading);
+        m_format = chooseFormat(m_sizes, m_params, m_reading);
+        m_isCut = areCut(m_sizes, m_format.size, m_reading);
+        m_rule = ruleOf(m_format, m_params, m_isCut);
+        m_choice = keepOf(m_params, kept(), m_reading);
+    }
+
+    KeptPictures kept() const {
+        return {m_scan->train.size(), m_scan->test.size() + m_scan->validation.size(), m_sizes, m_rule, m_isCut};
     }
 
     // That it cannot be written costs time only.
@@ -214,9 +223,7 @@ private:
     }
 
     void loadCut(DatasetInfo& info) {
-        auto& warnings = m_loaded.warnings;
-        warnings.insert(warnings.end(), m_choice.reason.begin(), m_choice.reason.end());
-        CutFolder folder(m_cacheFolder, m_root, m_choice.keep, m_rule, m_index, m_reading, m_loaded);
+        CutFolder folder(m_cacheFolder, m_root, m_choice.keep, kept(), m_index, m_reading, m_loaded);
         folder.load(info, *m_scan, m_pictures);
         requireAny(m_path, *m_loaded.train, m_loaded.skipped);
     }
@@ -250,6 +257,8 @@ private:
     std::shared_ptr<FolderScan> m_scan;
     PictureSplits m_pictures;
     DecodedFormat m_format;
+    std::vector<PictureSize> m_sizes;  // of some
+    bool m_isCut = false;              // at random
     ImageRule m_rule;
     KeepChoice m_choice;
     Loaded m_loaded;
@@ -304,7 +313,7 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder, std::size_t manyFiles
          {},
          "",
          "Share of the shorter side that evaluation sees of a photograph, in the middle; 0: 0.875 where training sees "
-         "random parts, else all."},
+         "random parts of larger pictures, else all."},
         {"colour",
          std::string("auto"),
          {},

@@ -6,6 +6,7 @@
 
 #include "datasets/archive_pictures.h"
 #include "datasets/byte_stream.h"
+#include "datasets/devkit.h"
 #include "datasets/image_kind.h"
 #include "datasets/label_list.h"
 #include "datasets/listed_pictures.h"
@@ -127,18 +128,6 @@ std::optional<FlatSplit> listedTraining(const Places& places) {
     return split && split->list ? split : std::nullopt;
 }
 
-[[noreturn]] void failWithoutList(const fs::path& folder, const Places& places) {
-    const std::string devkit = "ILSVRC2012_validation_ground_truth.txt";
-    for (const fs::path& place : places.lists) {
-        for (const char* below : {".", "data", "ILSVRC2012_devkit_t12/data"}) {
-            const fs::path file = (place / below / devkit).lexically_normal();
-            if (fs::exists(file))
-                throw ProblemError({file.string(), "label-list.devkit", {folder.string(), places.data.string()}});
-        }
-    }
-    throw ProblemError({folder.string(), "label-list.missing", {folder.filename().string()}});
-}
-
 bool isNumber(const std::string& label) { return label.find_first_not_of("0123456789") == label.npos; }
 
 class Layout {
@@ -163,7 +152,10 @@ public:
         const auto test = flatTest(m_places);
         auto validation = flatSplit(m_places, Split::Validation);
         if (validation && !validation->list) validation->list = commonList(m_places);
-        if (validation && !validation->list) failWithoutList(validation->folder, m_places);
+        if (validation && !validation->list) validation->list = findDevkitList(m_places.lists);
+        if (validation && !validation->list)
+            throw ProblemError(
+                {validation->folder.string(), "label-list.missing", {validation->folder.filename().string()}});
         const bool isListed = validation || (test && test->list);
         FolderScan scan = classes(isListed ? 0 : m_testShare);
         FileList tested = named(pictures(test, scan), test, scan).labelled(scan.classes);

@@ -1,34 +1,53 @@
 #include "datasets/keep_choice.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "datasets/memory_dataset.h"
+#include "engine/core/bytes_text.h"
 
 namespace lockstep {
 
-int shortSideOf(const ImageRule& rule) { return static_cast<int>(std::lround(rule.size / rule.share)); }
+int KeptPictures::shortSide() const { return static_cast<int>(std::lround(rule.size / rule.share)); }
 
-// About as large as pictures of the usual shape are.
-std::uint64_t storedBytes(std::size_t count, const ImageRule& rule) {
-    constexpr double kLongSide = 1.4;
-    const double side = shortSideOf(rule);
-    return static_cast<std::uint64_t>(static_cast<double>(count) * kLongSide * side * side * rule.channels);
+std::uint64_t KeptPictures::bytes(Keep keep) const {
+    const double square = static_cast<double>(rule.channels) * rule.size * rule.size;
+    if (keep == Keep::Squares || !isCut)
+        return static_cast<std::uint64_t>(square * static_cast<double>(train + others));
+    double pixels = 0;  // of one picture, on average
+    for (const PictureSize& each : sizes) {
+        const double scale = std::min(1.0, static_cast<double>(shortSide()) / std::min(each.height, each.width));
+        pixels += scale * scale * each.height * each.width / static_cast<double>(sizes.size());
+    }
+    return static_cast<std::uint64_t>(pixels * rule.channels * static_cast<double>(train) +
+                                      square * static_cast<double>(others));
 }
 
-KeepChoice keepOf(const ParamValues& params, const ImageRule& rule, std::size_t count, const Reading& reading) {
+// Random parts of what has been made smaller are less sharp than those of the pictures themselves: nobody gets them who
+// has not asked for them.
+KeepChoice keepOf(const ParamValues& params, const KeptPictures& pictures, const Reading& reading) {
     const std::string& keep = params.string("keep");
+    const ImageRule& rule = pictures.rule;
     const bool isPlain = rule.share == 1 && rule.interpolation == Interpolation::Bilinear;
-    const bool areCut = (reading.cuts() && rule.size > kSmall) || !isPlain;
+    const Keep memory = pictures.isCut || !isPlain ? Keep::Memory : Keep::Squares;
+    const auto words = [&](const char* code, Keep kept) {
+        return std::vector<Problem>{{"dataset.keep", code, {bytesText(pictures.bytes(kept))}}};
+    };
     constexpr std::size_t kMany = 4096;
-    const bool isGlance = reading.glances() && (count > kMany || areCut || keep == "cache");
+    const bool isMany = pictures.train + pictures.others > kMany;
+    const bool isGlance = reading.glances() && (isMany || memory == Keep::Memory || keep == "cache");
     if (keep == "stream" || isGlance) return {Keep::Stream};
-    if (keep == "cache") return {Keep::Cache};
-    if (keep == "memory") return {areCut ? Keep::Memory : Keep::Squares};
-    const std::size_t square =
-        static_cast<std::size_t>(rule.channels * rule.size) * static_cast<std::size_t>(rule.size);
-    const std::uint64_t bytes = areCut ? storedBytes(count, rule) : count * square;
-    if (fitsInMemory(areCut ? 2 * bytes : bytes)) return {areCut ? Keep::Memory : Keep::Squares};
-    return {Keep::Stream, {{"dataset.keep", "image-folder.streamed", {std::to_string(bytes >> 20)}}}};
+    if (keep == "cache") return {Keep::Cache, words("image-folder.cached", Keep::Cache)};
+    if (keep == "memory") return {memory};
+    const auto isMadeSmaller = [&](const PictureSize& size) {
+        return std::min(size.height, size.width) > pictures.shortSide();
+    };
+    if (pictures.isCut && (pictures.sizes.empty() || std::ranges::any_of(pictures.sizes, isMadeSmaller)))
+        return {Keep::Stream, words("image-folder.streamed-for-cuts", Keep::Cache)};
+    const std::uint64_t bytes = pictures.bytes(memory);
+    if (fitsInMemory(memory == Keep::Memory ? 2 * bytes : bytes))
+        return {memory, words("image-folder.in-memory", memory)};
+    return {Keep::Stream, words("image-folder.streamed", memory)};
 }
 
 }  // namespace lockstep

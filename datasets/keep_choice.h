@@ -22,14 +22,22 @@ enum class Keep {
 
 struct KeepChoice {
     Keep keep = Keep::Squares;
-    std::vector<Problem> reason = {};  // of `auto`, where it is worth a word
+    std::vector<Problem> words = {};  // what was chosen and why, or how much it takes
 };
 
-// Of `count` pictures, as the settings and whoever opens them say.
-KeepChoice keepOf(const ParamValues& params, const ImageRule& rule, std::size_t count, const Reading& reading);
+// The pictures that are to be kept: how many, some of their sizes, and how images are made of them.
+struct KeptPictures {
+    std::size_t train = 0, others = 0;  // others: of which the middle alone is read
+    const std::vector<PictureSize>& sizes;
+    const ImageRule& rule;
+    bool isCut = false;  // at random
 
-// Of pictures that are kept as small as the cuts allow: their shorter side, and about how many bytes all of them take.
-int shortSideOf(const ImageRule& rule);
-std::uint64_t storedBytes(std::size_t count, const ImageRule& rule);
+    // Of which parts smaller than the whole are read, and larger ones than images are: see StoreRule.
+    int shortSide() const;
+    std::uint64_t bytes(Keep keep) const;  // about
+};
+
+// As the settings and whoever opens them say.
+KeepChoice keepOf(const ParamValues& params, const KeptPictures& pictures, const Reading& reading);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "datasets/csv.h"
+#include "datasets/devkit.h"
 #include "datasets/text_file.h"
 #include "engine/core/result.h"
 #include "engine/core/system_names.h"
@@ -106,6 +107,7 @@ bool isCsv(const fs::path& file) { return lowered(file.extension().string()) == 
 }  // namespace
 
 std::vector<ListedLabel> readLabelList(const fs::path& file) {
+    if (isDevkitList(file)) return readDevkitList(file);
     return isCsv(file) ? readCsv(file) : readTextList(file);
 }
 

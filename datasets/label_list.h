@@ -16,8 +16,8 @@ struct ListedLabel {
 
 // A CSV whose first line names a column of files (file, filename, image, path, id…) and one of labels (label, class,
 // category…), or names nothing and has them in this order; of Kaggle's PredictionString the first word. A text (.txt):
-// in each line a name and, behind a tab or the last space, a label. Throws ProblemError "label-list.no-column",
-// "label-list.no-label"; "csv.*", "text.*", "file.*".
+// in each line a name and, behind a tab or the last space, a label; or ILSVRC's devkit (devkit.h). Throws ProblemError
+// "label-list.no-column", "label-list.no-label"; "csv.*", "text.*", "file.*".
 std::vector<ListedLabel> readLabelList(const std::filesystem::path& file);
 bool hasLabels(const std::filesystem::path& file);  // or is it a list of names alone
 

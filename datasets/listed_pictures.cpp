@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "datasets/devkit.h"
 #include "datasets/label_list.h"
 
 namespace lockstep {
@@ -118,6 +119,7 @@ private:
 NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
                              FolderScan& scan) {
     scan.watch(list);
+    if (isDevkitList(list)) scan.watch(devkitMeaning(list));
     auto rows = readLabelList(list);
     Matching matching(folder, list, picturesBelow(folder, kind, reading, scan));
     for (const ListedLabel& row : rows) {

@@ -91,6 +91,7 @@ DatasetReport reportOf(const std::string& format, Loaded loaded) {
     report.validationCount = countOf(loaded.validation);
     report.trainPerClass = perClass(*loaded.train);
     report.testPerClass = perClass(*loaded.test);
+    if (report.validationCount > 0) report.validationPerClass = perClass(*loaded.validation);
     if (!report.trainPerClass.empty()) report.classes = loaded.train->info().classes;
     report.skipped = std::move(loaded.skipped);
     report.warnings = std::move(loaded.warnings);
@@ -131,6 +132,7 @@ void loadBy(DatasetEntry& entry, LoadFunction load) {
         remarks.insert(remarks.end(), loaded.value().warnings.begin(), loaded.value().warnings.end());
         DatasetSplits splits{loaded.value().train, loaded.value().test, std::move(remarks)};
         splits.leftOut = std::ssize(loaded.value().skipped);
+        splits.notes = std::move(loaded.value().choices);
         if (countOf(loaded.value().validation) > 0) splits.validation = loaded.value().validation;
         return splits;
     };

@@ -16,6 +16,7 @@ struct Loaded {
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;
     std::vector<Problem> notes = {};                 // for the report alone
+    std::vector<Problem> choices = {};               // DatasetSplits::notes
     std::shared_ptr<const Dataset> validation = {};  // null: the source has none
 };
 

@@ -5,20 +5,52 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "datasets/lost_pages.h"
+
 namespace lockstep {
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& file) {
-    const int handle = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (handle < 0) return nullptr;
-    struct stat facts {};
-    const bool isFile = fstat(handle, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
-    const auto size = static_cast<std::size_t>(facts.st_size);
-    void* const begin = isFile ? mmap(nullptr, size, PROT_READ, MAP_SHARED, handle, 0) : MAP_FAILED;
-    close(handle);
-    if (begin == MAP_FAILED) return nullptr;
-    return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(begin), size));
+namespace {
+
+std::int64_t modifiedNs(const struct stat& facts) {
+    return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
 }
 
-MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(m_begin), m_size); }
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& file) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return nullptr;
+    struct stat facts {};
+    if (fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0)
+        return of(descriptor, static_cast<std::size_t>(facts.st_size));
+    close(descriptor);
+    return nullptr;
+}
+
+std::shared_ptr<const MappedFile> MappedFile::of(int descriptor, std::size_t size) {
+    struct stat facts {};
+    void* const begin =
+        fstat(descriptor, &facts) == 0 ? mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0) : MAP_FAILED;
+    if (begin == MAP_FAILED) {
+        close(descriptor);
+        return nullptr;
+    }
+    surviveLostPages(begin, size);
+    return std::shared_ptr<const MappedFile>(
+        new MappedFile(static_cast<const std::byte*>(begin), size, descriptor, modifiedNs(facts)));
+}
+
+MappedFile::~MappedFile() {
+    void* const begin = const_cast<std::byte*>(m_begin);
+    forgetPages(begin);
+    munmap(begin, m_size);
+    close(m_descriptor);
+}
+
+bool MappedFile::isAsMapped() const {
+    struct stat facts {};
+    return !haveLostPages(m_begin) && fstat(m_descriptor, &facts) == 0 &&
+           static_cast<std::size_t>(facts.st_size) >= m_size && modifiedNs(facts) == m_modifiedNs;
+}
 
 }  // namespace lockstep

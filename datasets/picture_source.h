@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datasets/image_codec.h"
+#include "engine/core/result.h"
 
 namespace lockstep {
 
@@ -21,6 +22,8 @@ public:
     // are; and of one what it holds, as far as it can be read.
     virtual std::uint64_t identity() const = 0;
     virtual std::optional<std::uint64_t> contentOf(std::int64_t index) const = 0;
+    // See Dataset::takeRemarks().
+    virtual std::vector<Problem> takeRemarks() const { return {}; }
 };
 
 // Those whose encoded bytes are at hand.

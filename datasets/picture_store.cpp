@@ -5,6 +5,7 @@
 #include <cstring>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "engine/core/content_hash.h"
 #include "engine/core/result.h"
@@ -51,6 +52,22 @@ Kept scaled(const DecodedPart& part, const StoreRule& rule, int height, int widt
         std::copy_n(planes.begin(), plane, planes.begin() + static_cast<std::ptrdiff_t>(c * plane));
     kept.bytes.resize(planes.size());
     interleave(planes, wanted, kept.bytes);
+    return kept;
+}
+
+// The middle alone, which is all that is read.
+Kept square(const PictureSource& source, std::int64_t index, const StoreRule& rule) {
+    const ImageRule middle{rule.square, rule.channels, rule.share, rule.interpolation, rule.decode};
+    const auto side = static_cast<std::size_t>(rule.square), channels = static_cast<std::size_t>(rule.channels);
+    std::vector<std::uint8_t> planes(channels * side * side);
+    Kept kept{.run = {.height = rule.square, .width = rule.square}, .bytes = {}};
+    const ChooseCut cut = [&](int height, int width) {
+        kept.run.fullHeight = height, kept.run.fullWidth = width;
+        return middle.middle(height, width);
+    };
+    cutPicture([&](const DecodeWish& wish, DecodedPart& part) { source.read(index, wish, part); }, middle, cut, planes);
+    kept.bytes.resize(planes.size());
+    interleave(planes, channels, kept.bytes);
     return kept;
 }
 
@@ -101,7 +118,7 @@ Problem failureFrom(std::span<const std::uint8_t> bytes) {
 Kept decoded(const PictureSource& source, std::int64_t index, const StoreRule& rule, DecodedPart& part) {
     Kept kept;
     try {
-        kept = picture(source, index, rule, part);
+        kept = rule.square > 0 ? square(source, index, rule) : picture(source, index, rule, part);
     } catch (const ProblemError& error) {
         kept = failure(error.problem());
     }
@@ -134,7 +151,7 @@ std::vector<Kept> decodedTogether(const PictureSource& source, std::int64_t firs
 std::shared_ptr<const PictureStore> PictureStore::make(std::shared_ptr<const PictureSource> source,
                                                        const StoreRule& rule, const std::filesystem::path& file,
                                                        std::uint64_t key, Reading& reading, std::int64_t before) {
-    StoreFile store(file, key, source->count());
+    StoreFile store(file, key, source->count(), [&](std::int64_t committed) { reading.advance(before + committed); });
     for (std::int64_t first; (first = store.committed()) < store.count();) {
         const std::int64_t taken = std::min(kAtOnce, store.count() - first);
         const auto kept = decodedTogether(*source, first, taken, rule, reading);
@@ -144,13 +161,13 @@ std::shared_ptr<const PictureStore> PictureStore::make(std::shared_ptr<const Pic
         reading.advance(before + store.committed());
     }
     store.map();
-    return std::shared_ptr<const PictureStore>(new PictureStore(std::move(source), std::move(store), rule.channels));
+    return std::shared_ptr<const PictureStore>(new PictureStore(std::move(source), std::move(store), rule));
 }
 
-PictureStore::PictureStore(std::shared_ptr<const PictureSource> source, StoreFile file, int channels)
+PictureStore::PictureStore(std::shared_ptr<const PictureSource> source, StoreFile file, const StoreRule& rule)
     : m_source(std::move(source)),
       m_file(std::move(file)),
-      m_channels(channels),
+      m_rule(rule),
       m_checked(static_cast<std::size_t>(m_file.count())) {
     for (std::int64_t i = 0; i < m_file.count(); ++i) {
         const StoreFile::Run run = m_file.run(i);
@@ -166,18 +183,53 @@ std::uint64_t PictureStore::identity() const {
     return hash.value();
 }
 
+// The bytes of a file are looked at once they are copied: whoever changes it meanwhile is found out.
 void PictureStore::read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const {
-    const StoreFile::Run run = m_file.run(sourceOf(index));
-    const auto bytes = m_file.bytes(run);
-    const auto row = static_cast<std::size_t>(m_channels) * static_cast<std::size_t>(std::max(run.width, 0));
-    auto& isChecked = m_checked[static_cast<std::size_t>(sourceOf(index))];
-    const bool fits = run.height > 0 && run.fullHeight > 0 && run.fullWidth > 0 &&
-                      bytes.size() == row * static_cast<std::size_t>(run.height);
-    if (!fits || (!isChecked && hashOf(bytes) != run.hash))
-        throw ProblemError({m_file.name().string(), "picture-store.damaged", {fileOf(index)}});
-    isChecked = true;
-    into.view = {bytes.data(), m_channels, run.height, run.width, row};
-    into.box = scaled(wish.part({m_channels, run.fullHeight, run.fullWidth}), run);
+    const std::int64_t at = sourceOf(index);
+    StoreFile::Run run = m_file.run(at);
+    auto bytes = m_file.bytes(run);
+    if (!m_file.isMemory()) {
+        into.picture.reserve(bytes.size());
+        std::ranges::copy(bytes, into.picture.pixels.begin());
+        bytes = std::span(into.picture.pixels).first(bytes.size());
+    }
+    if (!isRight(at, run, bytes)) {
+        run = again(at, into.picture.pixels);
+        bytes = into.picture.pixels;
+    }
+    into.view = {bytes.data(), m_rule.channels, run.height, run.width,
+                 static_cast<std::size_t>(m_rule.channels) * static_cast<std::size_t>(run.width)};
+    into.box = scaled(wish.part({m_rule.channels, run.fullHeight, run.fullWidth}), run);
+    if (m_rule.square > 0) into.box = {0, 0, static_cast<double>(run.width), static_cast<double>(run.height)};
+}
+
+bool PictureStore::isRight(std::int64_t at, const StoreFile::Run& run, std::span<const std::uint8_t> bytes) const {
+    auto& isChecked = m_checked[static_cast<std::size_t>(at)];
+    if (isChecked && m_file.isAsMapped()) return true;
+    isChecked = run.height > 0 && StoreFile::isWhole(run) && bytes.size() == run.bytes && hashOf(bytes) == run.hash;
+    return isChecked;
+}
+
+StoreFile::Run PictureStore::again(std::int64_t at, std::vector<std::uint8_t>& into) const {
+    mend(at);
+    DecodedPart part;
+    Kept kept = decoded(*m_source, at, m_rule, part);
+    if (kept.run.height == 0) throw ProblemError(failureFrom(kept.bytes));
+    into = std::move(kept.bytes);
+    return kept.run;
+}
+
+void PictureStore::mend(std::int64_t at) const {
+    if (m_isDamaged.exchange(true)) return;
+    std::error_code ignored;
+    std::filesystem::remove(m_file.name(), ignored);
+    const std::lock_guard lock(m_mutex);
+    m_remarks.push_back({m_file.name().string(), "picture-store.damaged", {m_source->fileOf(at)}});
+}
+
+std::vector<Problem> PictureStore::takeRemarks() const {
+    const std::lock_guard lock(m_mutex);
+    return std::exchange(m_remarks, {});
 }
 
 }  // namespace lockstep

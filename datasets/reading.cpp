@@ -10,6 +10,10 @@ void Reading::describe(const DatasetInfo& info) const {
     if (m_watch.described) m_watch.described(info);
 }
 
+void Reading::makes(std::uint64_t bytes) const {
+    if (m_watch.makes) m_watch.makes(bytes);
+}
+
 void Reading::list(std::int64_t files) const {
     constexpr std::int64_t kMany = 1000;  // between two looks at the clock
     const std::int64_t before = m_listed;

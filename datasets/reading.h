@@ -24,6 +24,7 @@ public:
     void list(std::int64_t files) const;                      // so many more are found; does not goOn()
     void expect(std::int64_t samples) { m_total = samples; }  // in all
     void advance(std::int64_t done);                          // so many of them are read by now; goOn()
+    void makes(std::uint64_t bytes) const;                    // see OpeningWatch
 
 private:
     OpeningWatch m_watch;

@@ -6,19 +6,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "engine/core/content_hash.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'P', 'I', 'C', 'S', '0', '2'};
+constexpr std::array<char, 8> kMagic{'L', 'S', 'P', 'I', 'C', 'S', '0', '3'};
 constexpr std::uint64_t kTable = 4096;  // where the table of runs begins
+
+std::uint64_t checkOf(const StoreFile::Run& run) {
+    ContentHash hash;
+    for (const std::uint64_t word : {run.offset, run.bytes, run.hash}) hash.add(word);
+    for (const std::int32_t word : {run.height, run.width, run.fullHeight, run.fullWidth})
+        hash.add(static_cast<std::uint64_t>(word));
+    return hash.value();
+}
 
 }  // namespace
 
@@ -30,37 +43,76 @@ struct StoreFile::Header {
     std::uint64_t end = 0;
 };
 
-StoreFile::StoreFile(std::filesystem::path file, std::uint64_t key, std::int64_t count)
+StoreFile::StoreFile(std::filesystem::path file, std::uint64_t key, std::int64_t count, const Waiting& waiting)
     : m_file(std::move(file)), m_key(key), m_count(count) {
-    m_descriptor = m_file.empty() ? memfd_create("pictures", MFD_CLOEXEC)
-                                  : open(m_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (m_descriptor < 0) throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
     try {
-        lock();
+        open();
+        lock(waiting);
         start();
     } catch (...) {
-        close(m_descriptor);
+        if (m_descriptor >= 0) close(m_descriptor);
         throw;
     }
 }
 
-// Where a file system knows no locks, nobody is kept out.
-void StoreFile::lock() const {
-    if (m_file.empty() || flock(m_descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    throw ProblemError({m_file.string(), "picture-store.busy", {}});
+void StoreFile::open() {
+    if (m_descriptor >= 0) close(m_descriptor);
+    m_descriptor =
+        isMemory() ? memfd_create("pictures", MFD_CLOEXEC) : ::open(m_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (m_descriptor < 0) throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
+}
+
+// Where a file system knows no locks, nobody is kept out. Whoever fails removes the file: then there is another.
+void StoreFile::lock(const Waiting& waiting) {
+    if (isMemory()) return;
+    do {
+        if (isReplaced()) open();
+        while (flock(m_descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            const Header others = header();
+            waiting(isOurs(others) ? others.committed : 0);
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    } while (isReplaced());
+}
+
+bool StoreFile::isReplaced() const {
+    struct stat facts {};
+    return fstat(m_descriptor, &facts) == 0 && facts.st_nlink == 0;
+}
+
+StoreFile::Header StoreFile::header() const {
+    Header header;
+    if (pread(m_descriptor, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) header.magic = {};
+    return header;
+}
+
+bool StoreFile::isOurs(const Header& header) const {
+    struct stat facts {};
+    return header.magic == kMagic && header.key == m_key && header.count == m_count && header.committed >= 0 &&
+           header.committed <= m_count && fstat(m_descriptor, &facts) == 0 &&
+           header.end <= static_cast<std::uint64_t>(facts.st_size);
+}
+
+bool StoreFile::isWhole(const Run& run) { return run.check == checkOf(run); }
+
+bool StoreFile::areRunsWhole(const Header& header) const {
+    constexpr std::int64_t kAtOnce = 1 << 16;
+    std::vector<Run> runs;
+    for (std::int64_t first = 0; first < header.committed; first += kAtOnce) {
+        runs.resize(static_cast<std::size_t>(std::min(kAtOnce, header.committed - first)));
+        const std::size_t bytes = runs.size() * sizeof(Run);
+        const auto at = static_cast<off_t>(kTable + static_cast<std::uint64_t>(first) * sizeof(Run));
+        if (pread(m_descriptor, runs.data(), bytes, at) != static_cast<ssize_t>(bytes)) return false;
+        if (!std::ranges::all_of(runs, isWhole)) return false;
+    }
+    return true;
 }
 
 // Where nothing of this kind is there, an empty one.
 void StoreFile::start() {
-    Header header;
-    struct stat status = {};
-    const bool isRead = pread(m_descriptor, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header);
-    const bool isOurs = isRead && header.magic == kMagic && header.key == m_key && header.count == m_count &&
-                        fstat(m_descriptor, &status) == 0 && header.committed <= m_count &&
-                        header.end <= static_cast<std::uint64_t>(status.st_size);
-    if (isOurs) {
-        m_committed = m_appended = header.committed;
-        m_end = header.end;
+    if (const Header there = header(); isOurs(there) && areRunsWhole(there)) {
+        m_committed = m_appended = there.committed;
+        m_end = there.end;
         return;
     }
     if (ftruncate(m_descriptor, 0) != 0)
@@ -78,23 +130,21 @@ StoreFile::StoreFile(StoreFile&& other) noexcept
       m_appended(other.m_appended),
       m_end(other.m_end),
       m_descriptor(std::exchange(other.m_descriptor, -1)),
-      m_mapped(std::exchange(other.m_mapped, nullptr)),
-      m_mappedBytes(other.m_mappedBytes) {}
+      m_mapped(std::move(other.m_mapped)) {}
 
 StoreFile::~StoreFile() {
-    if (m_mapped) munmap(m_mapped, m_mappedBytes);
     if (m_descriptor >= 0) close(m_descriptor);
 }
 
 void StoreFile::fail() {
     const std::string why = std::strerror(errno);
     std::error_code ignored;
-    if (!m_file.empty()) std::filesystem::remove(m_file, ignored);
+    if (!isMemory()) std::filesystem::remove(m_file, ignored);
     throw ProblemError({m_file.string(), "picture-store.disk-full", {why}});
 }
 
 void StoreFile::sync() {
-    if (!m_file.empty() && fdatasync(m_descriptor) != 0) fail();
+    if (!isMemory() && fdatasync(m_descriptor) != 0) fail();
 }
 
 void StoreFile::write(const void* from, std::size_t bytes, std::uint64_t at) {
@@ -110,6 +160,7 @@ void StoreFile::write(const void* from, std::size_t bytes, std::uint64_t at) {
 void StoreFile::append(const Run& run, std::span<const std::uint8_t> bytes) {
     Run placed = run;
     placed.offset = m_end, placed.bytes = bytes.size();
+    placed.check = checkOf(placed);
     write(bytes.data(), bytes.size(), m_end);
     write(&placed, sizeof placed, kTable + static_cast<std::uint64_t>(m_appended) * sizeof placed);
     m_end += bytes.size();
@@ -126,24 +177,25 @@ void StoreFile::commit() {
 }
 
 void StoreFile::map() {
-    m_mappedBytes = m_end;
-    if (ftruncate(m_descriptor, static_cast<off_t>(m_end)) != 0)
+    struct stat facts {};  // one that others have mapped stays untouched, and so does its time
+    const bool ends = fstat(m_descriptor, &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) == m_end;
+    if (!ends && ftruncate(m_descriptor, static_cast<off_t>(m_end)) != 0)
         throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
-    void* mapped = mmap(nullptr, m_mappedBytes, PROT_READ, MAP_SHARED, m_descriptor, 0);
-    if (mapped == MAP_FAILED) throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
-    m_mapped = static_cast<std::byte*>(mapped);
     flock(m_descriptor, LOCK_UN);
+    m_mapped = MappedFile::of(std::exchange(m_descriptor, -1), m_end);
+    if (!m_mapped) throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
 }
 
 StoreFile::Run StoreFile::run(std::int64_t index) const {
     Run run;
-    std::memcpy(&run, m_mapped + kTable + static_cast<std::uint64_t>(index) * sizeof run, sizeof run);
+    std::memcpy(&run, m_mapped->bytes().data() + kTable + static_cast<std::uint64_t>(index) * sizeof run, sizeof run);
     return run;
 }
 
 std::span<const std::uint8_t> StoreFile::bytes(const Run& run) const {
-    if (run.offset > m_mappedBytes || run.bytes > m_mappedBytes - run.offset) return {};
-    return {reinterpret_cast<const std::uint8_t*>(m_mapped) + run.offset, run.bytes};
+    const auto all = m_mapped->bytes();
+    if (run.offset > all.size() || run.bytes > all.size() - run.offset) return {};
+    return {reinterpret_cast<const std::uint8_t*>(all.data()) + run.offset, run.bytes};
 }
 
 }  // namespace lockstep

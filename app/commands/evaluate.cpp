@@ -85,7 +85,9 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     const auto progress = [shows](const DataProgress& now) {
         if (shows) fmt::print(stderr, "\r\033[K{}", dataProgressText(now));
     };
-    auto data = openData(model.resolved, {.progress = withRate(progress), .trains = false});
+    OpeningWatch watch = watchWithRate(progress);
+    watch.trains = false;
+    auto data = openData(model.resolved, std::move(watch));
     if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());

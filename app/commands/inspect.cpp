@@ -25,13 +25,18 @@ std::string countAt(const std::vector<std::int64_t>& counts, std::size_t index) 
 }
 
 void printClasses(const DatasetReport& report) {
-    Table table({"CLASS", "TRAIN", "TEST", "BALANCE"});
+    const bool validates = !report.validationPerClass.empty();
+    Table table(validates ? std::vector<std::string>{"CLASS", "TRAIN", "VALIDATION", "TEST", "BALANCE"}
+                          : std::vector<std::string>{"CLASS", "TRAIN", "TEST", "BALANCE"});
     const auto most = report.trainPerClass.empty() ? 0 : *std::ranges::max_element(report.trainPerClass);
     for (std::size_t i = 0; i < report.classes.size(); ++i) {
         const auto count = i < report.trainPerClass.size() ? report.trainPerClass[i] : 0;
         const auto width = most > 0 ? static_cast<std::size_t>(20 * count / most) : 0;
-        table.add({report.classes[i], countAt(report.trainPerClass, i), countAt(report.testPerClass, i),
-                   std::string(width, '#')});
+        std::vector<std::string> row{report.classes[i], countAt(report.trainPerClass, i)};
+        if (validates) row.push_back(countAt(report.validationPerClass, i));
+        row.push_back(countAt(report.testPerClass, i));
+        row.push_back(std::string(width, '#'));
+        table.add(std::move(row));
     }
     fmt::print("\n{}", table.text());
 }
@@ -62,8 +67,7 @@ Result<const DatasetEntry*> entryFor(const InspectOptions& options, const Enviro
 Result<DatasetReport> reportOf(const DatasetEntry& entry, const std::string& path) {
     OpeningWatch watch;
     if (isatty(STDERR_FILENO))
-        watch.progress =
-            withRate([](const DataProgress& now) { fmt::print(stderr, "\r\033[K{}", dataProgressText(now)); });
+        watch = watchWithRate([](const DataProgress& now) { fmt::print(stderr, "\r\033[K{}", dataProgressText(now)); });
     auto report = entry.inspect(path, ParamValues(entry.params), watch);
     if (watch.progress) std::fputs("\r\033[K", stderr);
     return report;

@@ -75,6 +75,8 @@ public:
         (void)index;
         return {};
     }
+    // What came up while samples were read and a person should know, though no sample is worse for it: each once.
+    virtual std::vector<Problem> takeRemarks() const { return {}; }
     // What the samples are, in their order: equal wherever they lie, on whatever machine, and however many threads read
     // them. In general from the fields and up to 64 samples spread over all; a format that has its bytes at hand takes
     // them all. Reads; throws nothing.
@@ -89,6 +91,7 @@ struct DatasetSplits {
     std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it, or it cannot be told
     std::shared_ptr<const Dataset> validation = {};   // null: there is none
     std::int64_t leftOut = 0;                         // files that are no samples; a remark says why
+    std::vector<Problem> notes = {};                  // what was chosen for them where nobody did: no cause to worry
     // Evaluated after each epoch, to choose the best one.
     const std::shared_ptr<const Dataset>& choosing() const { return validation ? validation : test; }
 };
@@ -112,6 +115,8 @@ struct OpeningWatch {
     bool cuts = false;
     // Few samples will be looked at: of large data none is decoded that nobody asks for.
     bool glances = false;
+    // A file of about so many bytes is about to be made, of samples as they become.
+    std::function<void(std::uint64_t bytes)> makes = {};
 };
 
 struct SkippedFile {
@@ -128,6 +133,7 @@ struct DatasetReport {
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;  // imbalance, an empty class…
+    std::vector<std::int64_t> validationPerClass = {};
 };
 
 // How a dataset is named and opened. An explicit list of these is the catalog (datasets/catalog.h).

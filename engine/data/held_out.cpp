@@ -40,6 +40,7 @@ public:
         return m_whole->resident(placeOf(index), field);
     }
     std::string fileOf(std::int64_t index) const override { return m_whole->fileOf(placeOf(index)); }
+    std::vector<Problem> takeRemarks() const override { return m_whole->takeRemarks(); }
 
 private:
     std::int64_t placeOf(std::int64_t index) const { return m_places[static_cast<std::size_t>(index)]; }

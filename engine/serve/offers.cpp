@@ -105,7 +105,8 @@ DescribedData describedData(const DatasetReport& report, const ServeWords& words
             report.classes,
             report.trainPerClass,
             report.testPerClass,
-            toldAll(report.warnings, words)};
+            toldAll(report.warnings, words),
+            report.validationPerClass};
 }
 
 InspectAnswer inspection(const DatasetReport& report, const ServeWords& words) {

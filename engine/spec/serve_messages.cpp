@@ -61,7 +61,7 @@ static void fields(auto& v, auto& e, const DescribedData*) {
     v("format", e.format), v("fields", e.fields), v("train_count", e.trainCount), v("test_count", e.testCount),
         v("validation_count", e.validationCount);
     v("classes", e.classes), v("train_per_class", e.trainPerClass), v("test_per_class", e.testPerClass);
-    v("warnings", e.warnings);
+    v("warnings", e.warnings), v.optional("validation_per_class", e.validationPerClass);
 }
 static void fields(auto& v, auto& e, const LeftOutFile*) { v("file", e.file), v("problems", e.problems); }
 static void fields(auto& v, auto& e, const InspectAnswer*) {

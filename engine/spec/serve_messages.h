@@ -86,6 +86,7 @@ struct DescribedData {
     std::vector<std::string> classes;  // empty with their counts where samples have no label
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<ToldProblem> warnings;
+    std::vector<std::int64_t> validationPerClass = {};  // empty: there is no such split
 };
 struct LeftOutFile {
     std::string file;

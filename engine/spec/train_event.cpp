@@ -45,6 +45,7 @@ static void fields(auto& v, auto& e, const RunFinished*) {
     v("test_accuracy", e.testAccuracy), v("test_loss", e.testLoss), v("best_accuracy", e.bestAccuracy);
     v("train_samples_per_second", e.trainSamplesPerSecond), v("seconds", e.seconds);
     v("held_up", e.heldUp);
+    v.optional("unreadable", e.unreadable);
 }
 static void fields(auto& v, auto& e, const RunFailed*) {
     v("kind", e.kind), v("where", e.where), v("what", e.what), v("rank", e.rank), v("step", e.step);
@@ -62,6 +63,7 @@ static void fields(auto& v, auto& e, const TextSample*) {
 }
 static void fields(auto& v, auto& e, const DataProgress*) {
     v("done", e.done), v("total", e.total), v("samples_per_second", e.samplesPerSecond);
+    v.optional("bytes", e.bytes);
 }
 static void fields(auto& v, auto& e, const EvalCounts*) {
     v("step", e.step), v("epoch", e.epoch), v("split", e.split), v("classes", e.classes), v("cells", e.cells);

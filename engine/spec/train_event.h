@@ -123,6 +123,7 @@ struct Message {
 struct DataProgress {
     std::int64_t done = 0, total = 0;  // samples; files that are listed, of nobody knows how many, where total is 0
     double samplesPerSecond = 0;
+    std::int64_t bytes = 0;  // about how large the file becomes that they are decoded into; 0: there is none
 };
 struct RunFinished {
     std::string outcome;  // "finished", "stopped"
@@ -133,6 +134,7 @@ struct RunFinished {
     double seconds = 0;
     // Seconds for which each of the last ranks kept the others waiting while it was a straggler; empty: none was.
     std::vector<double> heldUp = {};
+    std::int64_t unreadable = 0;  // samples that could not be read and had no part in it
 };
 struct RunFailed {
     std::string kind, where, what;  // kind: text(EngineError::Kind), or a problem's code: failureFrom()

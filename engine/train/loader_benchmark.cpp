@@ -3,6 +3,7 @@
 #include "engine/data/load_times.h"
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
+#include "engine/train/loader_slots.h"
 
 namespace lockstep {
 
@@ -18,7 +19,7 @@ LoaderBench benchmarkLoader(const ResolvedSpec& resolved, const DatasetSplits& d
     const std::int64_t batch = std::min(spec.batch, info.count);
     const BatchLayout layout = batchLayout(info, batch, resolved.mixes());
     LoadTimes times;
-    LoaderBench bench{.threads = std::max(1, static_cast<int>(spec.loaderThreads))};
+    LoaderBench bench{.threads = spec.loaderThreads > 0 ? static_cast<int>(spec.loaderThreads) : mostLoaderThreads(1)};
     Loader loader(data.train, Sampler(info.count, batch, spec.seed, Sampler::Order::Shuffled), layout,
                   {.partition = Partition::byRanks(1, 1),
                    .threads = bench.threads,

@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-// How fast batches of a trial's training samples are made, for one device whose rank takes them at once.
+// How fast batches of a trial's training samples are made, for one device whose rank takes them at once; by a thread
+// for each core where the trial does not say how many.
 struct LoaderBench {
     int threads = 0;
     std::int64_t samples = 0;

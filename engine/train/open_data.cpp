@@ -47,6 +47,33 @@ Problem otherData(bool sameCount, bool accepted, const std::string& place, std::
     return {place, accepted ? code + "-accepted" : code, std::move(args)};
 }
 
+// Settings that do nothing with these images or others, or something twice.
+void warnOfAugmentation(const ResolvedSpec& resolved, DatasetSplits& data) {
+    const ParamValues& how = resolved.augmentationParams;
+    const auto warn = [&](const char* setting, const char* code) {
+        data.remarks.push_back({std::string("augmentation.") + setting, code, {}});
+    };
+    const bool cuts = how.number("random_resized_crop") > 0;
+    if (!cuts && how.number("crop_aspect") != ParamValues(augmentationSchema()).number("crop_aspect"))
+        warn("crop_aspect", "augmentation.needs-cut");
+    if (cuts && how.integer("crop_padding") > 0) warn("crop_padding", "augmentation.cut-and-shifted");
+    if (data.train->info().image().channels != 1) return;
+    for (const char* setting : {"jitter_saturation", "jitter_hue"})
+        if (how.number(setting) > 0) warn(setting, "augmentation.needs-colours");
+}
+
+// How large images are to the model, where no setting but the data and the model said it.
+void noteSize(const ResolvedSpec& resolved, DatasetSplits& data) {
+    const auto& params = resolved.datasetParams.all();
+    const auto size = params.find("size");
+    if (size == params.end() || size->second != ParamValue(std::int64_t{0})) return;
+    const ImageShape shape = data.train->info().image();
+    data.notes.insert(data.notes.begin(),
+                      {"dataset.size",
+                       "data.image-size",
+                       {resolved.model->name, std::to_string(shape.width), std::to_string(shape.height)}});
+}
+
 // What is over in a moment is not worth a word.
 constexpr auto kMoment = std::chrono::milliseconds(500);
 
@@ -63,6 +90,8 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
     try {
         if (watch.trains) requireFit(resolved, splits.value().train->info());
         if (watch.trains) warnOfSize(*resolved.model, splits.value());
+        if (watch.trains) warnOfAugmentation(resolved, splits.value());
+        noteSize(resolved, splits.value());
         splits.value().fingerprint = fingerprintOf(splits.value());
         divideAsAsked(resolved.spec, splits.value());
     } catch (const ProblemError& error) {
@@ -71,16 +100,6 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
         return Problem{error.where(), "file.unreadable", {error.what()}};
     }
     return splits;
-}
-
-std::optional<Problem> imageSizeOf(const ResolvedSpec& resolved, const DatasetSplits& data) {
-    const auto& params = resolved.datasetParams.all();
-    const auto size = params.find("size");
-    if (size == params.end() || size->second != ParamValue(std::int64_t{0})) return std::nullopt;
-    const ImageShape shape = data.train->info().image();
-    return Problem{"dataset.size",
-                   "data.image-size",
-                   {resolved.model->name, std::to_string(shape.width), std::to_string(shape.height)}};
 }
 
 void divideAsAsked(const TrialSpec& spec, DatasetSplits& splits) {
@@ -97,27 +116,32 @@ void divideAsAsked(const TrialSpec& spec, DatasetSplits& splits) {
 
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
                                const std::vector<EventSink*>& sinks) {
-    const auto tell = withRate([&sinks](const DataProgress& progress) {
+    OpeningWatch watch = watchWithRate([&sinks](const DataProgress& progress) {
         for (EventSink* sink : sinks) sink->post(0, progress);
     });
-    return openData(resolved, {control.stopToken(), tell, {}});
+    watch.stop = control.stopToken();
+    return openData(resolved, std::move(watch));
 }
 
 // Files are listed before: the rate is that of reading them.
-std::function<void(std::int64_t, std::int64_t)> withRate(std::function<void(const DataProgress&)> tell) {
+OpeningWatch watchWithRate(std::function<void(const DataProgress&)> tell) {
     struct Start {
         std::int64_t done = 0;
         Clock::time_point time;
     };
-    return [tell = std::move(tell), begin = Clock::now(), start = std::optional<Start>()](std::int64_t done,
-                                                                                          std::int64_t total) mutable {
+    const auto bytes = std::make_shared<std::int64_t>(0);
+    OpeningWatch watch;
+    watch.makes = [bytes](std::uint64_t made) { *bytes = static_cast<std::int64_t>(made); };
+    watch.progress = [tell = std::move(tell), bytes, begin = Clock::now(), start = std::optional<Start>()](
+                         std::int64_t done, std::int64_t total) mutable {
         const auto now = Clock::now();
-        if (total == 0) return now - begin < kMoment ? void() : tell({done, 0, 0});
+        if (total == 0) return now - begin < kMoment ? void() : tell({done, 0, 0, 0});
         if (!start) start = {done, now};
         if (now == start->time || now - begin < kMoment) return;
         const std::chrono::duration<double> passed = now - start->time;
-        tell({done, total, static_cast<double>(done - start->done) / passed.count()});
+        tell({done, total, static_cast<double>(done - start->done) / passed.count(), *bytes});
     };
+    return watch;
 }
 
 std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpec& resolved, ChangedData changed,

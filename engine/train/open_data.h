@@ -14,9 +14,6 @@ namespace lockstep {
 // "dataset.cancelled", of building the model. Of data to be asked about (OpeningWatch::trains) nothing is refused here.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
 
-// How large images are to the model, where no setting but the data and the model said it; empty elsewhere.
-std::optional<Problem> imageSizeOf(const ResolvedSpec& resolved, const DatasetSplits& data);
-
 // The splits as a trial has them: where it holds out a share of the training samples, those are its validation split,
 // instead of the dataset's own. Not of the seed that trials differ by, so that all that are compared have the same.
 // Throws what Dataset::read() throws.
@@ -35,8 +32,8 @@ enum class ChangedData { Refuse, Accept };
 std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpec& resolved, ChangedData changed,
                                  DatasetSplits& data);
 
-// For an OpeningWatch's progress: `tell` hears it with its rate, once opening has lasted for half a second.
-std::function<void(std::int64_t done, std::int64_t total)> withRate(std::function<void(const DataProgress&)> tell);
+// A watch whose progress `tell` hears with its rate, once opening has lasted for half a second.
+OpeningWatch watchWithRate(std::function<void(const DataProgress&)> tell);
 
 // Whether it was not refused, but called off.
 bool isCancelled(const std::vector<Problem>& problems);

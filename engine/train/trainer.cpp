@@ -61,7 +61,7 @@ public:
                 throw ProblemError(test.problems().front());
         }
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
-        if (auto size = imageSizeOf(m_resolved, m_data)) m_events.post(Message{"info", std::move(*size)});
+        for (const Problem& note : m_data.notes) m_events.post(Message{"info", note});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
         for (;;) {
             if (auto result = runWorld()) return *result;

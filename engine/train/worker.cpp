@@ -229,6 +229,7 @@ void Worker::finishEpoch() {
     EvalDone done = evaluation();
     done.best = noteBest(done);
     if (leads()) tellOfBadSamples();
+    if (leads()) requireAnySample();
     if (leads()) m_run.events.post(done);
     if (leads() && m_run.plan.countedClasses > 0) m_run.events.post(evaluationCounts());
     writeText();
@@ -306,7 +307,8 @@ void Worker::finish(bool stopped) {
                   m_best.accuracy,
                   spent > 0 ? m_attemptSamples / spent : 0,
                   m_runClock.seconds(),
-                  m_loads.heldUp()};
+                  m_loads.heldUp(),
+                  m_run.bad.count()};
 }
 
 }  // namespace lockstep

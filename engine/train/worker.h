@@ -108,6 +108,7 @@ private:
     void openLoaders();
     void announce();
     void tellOfBadSamples();
+    void requireAnySample() const;
     void notePace();
     void weighBandwidths(double samples);
 
@@ -181,6 +182,7 @@ private:
     int m_skipped = 0;      // updates in a row that were not finite
     LossScale m_lossScale;
     MetricSums m_epochSums, m_evaluated;
+    std::optional<Problem> m_latestBad;  // why a sample could not be read
     EvalCounts m_evaluatedCounts;
     static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     // Of each metric its best so far; not a number before the first evaluation.

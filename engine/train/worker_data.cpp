@@ -66,7 +66,10 @@ void Worker::openLoaders() {
 void Worker::tellOfBadSamples() {
     constexpr std::int64_t kNamed = 20;
     const std::int64_t all = m_run.data.train->info().count + m_run.data.choosing()->info().count;
+    for (const auto& data : {m_run.data.train, m_run.data.choosing()})
+        for (Problem& remark : data->takeRemarks()) m_run.events.post(Message{"warning", std::move(remark)});
     const auto found = m_run.bad.take();
+    if (!found.empty()) m_latestBad = found.back().reason;
     const std::int64_t count = m_run.bad.count();
     std::int64_t at = count - std::ssize(found);
     const char* code = m_run.plan.batchNorm.empty() ? "run.sample-skipped" : "run.sample-skipped-normed";
@@ -82,6 +85,17 @@ void Worker::tellOfBadSamples() {
         last.field, "run.too-many-bad", {std::to_string(count), std::to_string(all), last.code, last.field}};
     tooMany.args.insert(tooMany.args.end(), last.args.begin(), last.args.end());
     throw ProblemError(std::move(tooMany));
+}
+
+// However many may be bad: of none there is neither a loss nor an accuracy.
+void Worker::requireAnySample() const {
+    if (!m_latestBad || (m_epochSums.weight > 0 && m_evaluated.weight > 0)) return;
+    const bool isTraining = m_epochSums.weight == 0;
+    Problem none{m_latestBad->field,
+                 isTraining ? "run.none-to-train" : "run.none-to-evaluate",
+                 {std::to_string(m_epoch + 1), m_latestBad->code, m_latestBad->field}};
+    none.args.insert(none.args.end(), m_latestBad->args.begin(), m_latestBad->args.end());
+    throw ProblemError(std::move(none));
 }
 
 void Worker::notePace() {

@@ -81,12 +81,14 @@ private slots:
             }
         }
         const DatasetEntry of = entry("image-folder", cache.path());
-        const auto opened = [&](const char* keep) {
+        const auto opened = [&](const char* keep, bool cuts = false) {
             const auto given = params(of, {{"size", std::int64_t{40}},
                                            {"colour", std::string("rgb")},
                                            {"keep", std::string(keep)},
                                            {"decode", std::string("exact")}});
-            return of.open(folder.path(), given, {}).value();
+            OpeningWatch watch;
+            watch.cuts = cuts;
+            return of.open(folder.path(), given, watch).value();
         };
         const DatasetSplits cached = opened("cache"), again = opened("cache"), stream = opened("stream"),
                             memory = opened("memory");
@@ -98,12 +100,21 @@ private slots:
             QCOMPARE(imageOf(*cached.train, i), imageOf(*memory.train, i));
             QCOMPARE(imageOf(*again.test, i), imageOf(*memory.test, i));
             QCOMPARE(labelOf(*stream.train, i), labelOf(*memory.train, i));
+        }
+        const DatasetSplits cutCached = opened("cache", true), cutStream = opened("stream", true),
+                            cutMemory = opened("memory", true), cutAuto = opened("auto", true);
+        QCOMPARE(cutAuto.notes.front().code, std::string("image-folder.in-memory"));  // nothing is made smaller
+        for (std::int64_t i = 0; i < 12; ++i) {
             Bytes one(3 * 40 * 40), other(one);
             const std::span<std::byte> rooms[] = {std::as_writable_bytes(std::span(one)), {}};
             const std::span<std::byte> others[] = {std::as_writable_bytes(std::span(other)), {}};
-            stream.train->readCut(i, rooms, choose), cached.train->readCut(i, others, choose);
-            QCOMPARE(one, other);
-            QVERIFY(one != imageOf(*stream.train, i));
+            cutStream.train->readCut(i, rooms, choose);
+            for (const DatasetSplits* kept : {&cutCached, &cutMemory, &cutAuto}) {
+                kept->train->readCut(i, others, choose);
+                QCOMPARE(one, other);
+                QCOMPARE(imageOf(*kept->test, i), imageOf(*cutStream.test, i));
+            }
+            QVERIFY(one != imageOf(*cutStream.train, i));
         }
         QVERIFY(stream.train->fileOf(0).ends_with("cat/0.jpg"));
     }
@@ -124,6 +135,33 @@ private slots:
         QCOMPARE(infoFor(224, false).seenShare, 1.0);
         QCOMPARE(infoFor(224, true).seenShare, 0.875);
         QVERIFY(infoFor(224, true).isCut);
+        QCOMPARE(infoFor(32, true).seenShare, 0.875);  // 64 x 64, parts of what is larger
+        QVERIFY(infoFor(32, true).isCut);
+    }
+
+    // What was chosen is said, and nobody gets parts that are less sharp without having asked for them.
+    void howTheyAreKeptIsSaid() {
+        const Folder folder, cache;
+        for (const std::string name : {"a", "b"})
+            for (int i = 0; i < 5; ++i) writeFile(folder / (name + "/" + std::to_string(i) + ".jpg"), jpeg(300, 260));
+        const DatasetEntry of = entry("image-folder", cache.path());
+        const auto noteOf = [&](const char* keep, bool cuts) {
+            OpeningWatch watch;
+            std::uint64_t announced = 0;
+            watch.usualSize = 224, watch.cuts = cuts, watch.makes = [&](std::uint64_t bytes) { announced = bytes; };
+            const auto notes = of.open(folder.path(), params(of, {{"keep", std::string(keep)}}), watch).value().notes;
+            std::uintmax_t written = 0;
+            for (const auto& each : fs::directory_iterator(cache.path()))
+                if (each.path().extension() == ".pictures") written += fs::file_size(each.path()), fs::remove(each);
+            // About as large as was said, but for the places of the pictures in it.
+            const bool isRight = written == 0 ? announced == 0 : announced < written && written < announced + 32768;
+            return isRight ? notes.empty() ? "" : notes.front().code : "said " + std::to_string(announced);
+        };
+        QCOMPARE(noteOf("auto", false), std::string("image-folder.in-memory"));
+        QCOMPARE(noteOf("auto", true), std::string("image-folder.streamed-for-cuts"));
+        QCOMPARE(noteOf("cache", false), std::string("image-folder.cached"));
+        QCOMPARE(noteOf("cache", true), std::string("image-folder.cached"));
+        QCOMPARE(noteOf("stream", true), std::string());
     }
 
     void anUnreadableImageIsNamedWhenItsTurnComes() {

@@ -1,3 +1,5 @@
+#include <matio.h>
+
 #include <QtTest>
 
 #include "dataset_files.h"
@@ -31,6 +33,26 @@ void writeImageNet(const fs::path& root) {
     writePictures(root / "train" / kFish, kFish + "_", 4, ".JPEG");
     writePictures(root / "train" / kBird, kBird + "_", 4, ".JPEG");
     writePictures(root / "val", "ILSVRC2012_val_0000000", 3, ".JPEG");
+}
+
+// The devkit's meta.mat.
+void writeMeaning(const fs::path& file, const std::vector<std::pair<double, std::string>>& synsets) {
+    const char* fields[] = {"ILSVRC2012_ID", "WNID"};
+    std::size_t count[] = {synsets.size(), 1}, one[] = {1, 1};
+    fs::remove(file);
+    mat_t* const mat = Mat_CreateVer(file.c_str(), nullptr, MAT_FT_MAT5);
+    matvar_t* const all = Mat_VarCreateStruct("synsets", 2, count, fields, 2);
+    for (std::size_t i = 0; i < synsets.size(); ++i) {
+        auto [number, id] = synsets[i];
+        std::size_t length[] = {1, id.size()};
+        Mat_VarSetStructFieldByName(all, fields[0], i,
+                                    Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one, &number, 0));
+        Mat_VarSetStructFieldByName(all, fields[1], i,
+                                    Mat_VarCreate(nullptr, MAT_C_CHAR, MAT_T_UTF8, 2, length, id.data(), 0));
+    }
+    QCOMPARE(Mat_VarWrite(mat, all, MAT_COMPRESSION_ZLIB), 0);
+    Mat_VarFree(all);
+    Mat_Close(mat);
 }
 
 const std::string kKaggle =
@@ -281,7 +303,39 @@ private slots:
         writeImageNet(folder.path());
         QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.missing"));
         writeText(folder / "ILSVRC2012_devkit_t12/data/ILSVRC2012_validation_ground_truth.txt", "1\n2\n1\n");
-        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.devkit"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("devkit.no-meaning"));
+    }
+
+    // The numbers are not in the order of the folders, and inner nodes of the hierarchy have higher ones.
+    void theDevkitNumbersTheClassesInAnOrderOfItsOwn() {
+        const Folder folder;
+        writeImageNet(folder.path());
+        fs::rename(folder / "val/ILSVRC2012_val_00000000.JPEG", folder / "val/ILSVRC2012_val_00000003.JPEG");
+        const fs::path data = folder / "ILSVRC2012_devkit_t12/data";
+        writeText(data / "ILSVRC2012_validation_ground_truth.txt", "1\n2\n1\n");
+        writeMeaning(data / "meta.mat", {{2, kFish}, {1, kBird}, {3, "n00001740"}});
+        const auto report = inspectImages(folder.path());
+        QCOMPARE(codeOf(report), std::string("ok"));
+        QCOMPARE(report.value().testPerClass, (Counts{1, 2}));
+        writeText(data / "ILSVRC2012_validation_ground_truth.txt", "1\n7\n1\n");
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("devkit.unknown-number"));
+        writeText(data / "meta.mat", "MATLAB 5.0 MAT-file, and nothing of it");
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("devkit.no-meaning"));
+    }
+
+    void splitsMayBeWrittenInCapitals() {
+        for (const auto& [train, other] : {std::pair{"Train", "Val"}, {"TRAIN", "TEST"}, {"Training", "validation"}}) {
+            const Folder folder;
+            for (const char* label : {"a", "b"}) {
+                writePictures(folder / train / label, "x", 3, ".jpg");
+                writePictures(folder / other / label, "y", 2, ".jpg");
+            }
+            const auto report = inspectImages(folder.path());
+            QCOMPARE(codeOf(report), std::string("ok"));
+            QCOMPARE(report.value().classes, (Names{"a", "b"}));
+            QCOMPARE(report.value().trainPerClass, (Counts{3, 3}));
+            QCOMPARE(report.value().testPerClass, (Counts{2, 2}));
+        }
     }
 
     void numbersNeedAListOfClasses() {

@@ -1,6 +1,7 @@
 #include <QtTest>
 #include <atomic>
 #include <fstream>
+#include <future>
 
 #include "dataset_files.h"
 #include "datasets/picture_store.h"
@@ -162,14 +163,96 @@ private slots:
         changed[changed.size() - 5] ^= 1;
         writeFile(folder / "p", changed);
         const auto store = made(source, folder / "p");
-        QCOMPARE(codeOf([&] { pixelsOf(*store, store->count() - 1); }), std::string("picture-store.damaged"));
-        QCOMPARE(codeOf([&] { pixelsOf(*store, 0); }), std::string("ok"));
+        const auto memory = made(source, {});
+        QCOMPARE(pixelsOf(*store, 0), pixelsOf(*memory, 0));
+        QVERIFY(fs::exists(folder / "p") && store->takeRemarks().empty());
+        QCOMPARE(pixelsOf(*store, store->count() - 1), pixelsOf(*memory, store->count() - 1));  // decoded anew
+        const auto remarks = store->takeRemarks();
+        QCOMPARE(remarks.size(), std::size_t{1});
+        QCOMPARE(remarks[0].code, std::string("picture-store.damaged"));
+        QCOMPARE(remarks[0].field, (folder / "p").string());
+        QVERIFY(!fs::exists(folder / "p"));  // so that the next opening makes it anew
     }
 
-    void twoDoNotMakeTheSameFile() {
+    void anyByteOfItsNumbersIsWatched() {
         const Folder folder;
-        const StoreFile first(folder / "p", 1, 10);
-        QCOMPARE(codeOf([&] { StoreFile(folder / "p", 1, 10); }), std::string("picture-store.busy"));
+        const auto source = std::make_shared<MadePictures>(40);
+        const auto memory = made(source, {});
+        made(source, folder / "p");
+        const Bytes whole = readFile(folder / "p");
+        for (std::size_t at = 0; at < 4096 + 40 * sizeof(StoreFile::Run); at += at < 40 || at > 4090 ? 1 : 50) {
+            Bytes changed = whole;
+            changed[at] ^= 0x10;
+            writeFile(folder / "p", changed);
+            const auto store = made(source, folder / "p");
+            QCOMPARE(store->count(), memory->count());
+            for (const std::int64_t i : {std::int64_t{0}, store->count() / 2, store->count() - 1})
+                QCOMPARE(pixelsOf(*store, i), pixelsOf(*memory, i));
+        }
+    }
+
+    // Whatever somebody does to the file under a run: the process lives, and sees the same pictures.
+    void aFileThatIsCutShortOrWrittenIntoWhileItIsReadChangesNothing_data() {
+        QTest::addColumn<int>("bytes");
+        for (const int bytes : {0, 100, 4096, 6000, 20000}) QTest::addRow("%d", bytes) << bytes;
+    }
+    void aFileThatIsCutShortOrWrittenIntoWhileItIsReadChangesNothing() {
+        QFETCH(int, bytes);
+        const Folder folder;
+        const auto source = std::make_shared<MadePictures>(40);
+        const auto memory = made(source, {}), store = made(source, folder / "p");
+        for (std::int64_t i = 0; i < store->count(); ++i) pixelsOf(*store, i);  // all are checked
+        const auto whole = fs::file_size(folder / "p");
+        const fs::path other = folder / "other";  // the same file by another name, which stays
+        fs::create_hard_link(folder / "p", other);
+        fs::resize_file(other, static_cast<std::uintmax_t>(bytes));
+        for (std::int64_t i = 0; i < store->count(); ++i) QCOMPARE(pixelsOf(*store, i), pixelsOf(*memory, i));
+        QCOMPARE(store->takeRemarks().size(), std::size_t{1});
+        fs::resize_file(other, whole);  // zeros now
+        for (std::int64_t i = 0; i < store->count(); ++i) QCOMPARE(pixelsOf(*store, i), pixelsOf(*memory, i));
+    }
+
+    void whoComesSecondWaitsForTheFirst() {
+        const Folder folder;
+        const auto none = [](std::int64_t) {};
+        StoreFile first(folder / "p", 1, 10, none);
+        std::int64_t heard = 0, committed = -1;
+        QCOMPARE(codeOf([&] {
+                     StoreFile(folder / "p", 1, 10, [&](std::int64_t so) {
+                         committed = so;
+                         if (++heard == 1) {
+                             first.append({.height = 1, .width = 1}, Bytes{1, 2, 3});
+                             first.commit();
+                         }
+                         if (heard == 3) throw ProblemError({"p", "dataset.cancelled", {}});
+                     });
+                 }),
+                 std::string("dataset.cancelled"));
+        QCOMPARE(committed, std::int64_t{1});
+
+        const auto source = std::make_shared<MadePictures>(3000);
+        const auto half = std::async(std::launch::async, [&] { return made(source, folder / "q"); });
+        const auto other = made(source, folder / "q");
+        QCOMPARE(half.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+        QCOMPARE(source->decoded.load(), 3000 - 429);  // once
+        QCOMPARE(other->count(), std::int64_t{3000 - 429});
+    }
+
+    // As it is read from the picture itself, bit for bit.
+    void aSquareIsWhatIsCutFromThePicture() {
+        const auto source = std::make_shared<MadePictures>(40);
+        const ImageRule rule{.size = 12, .channels = 3, .share = 0.8, .decode = Decode::Exact};
+        StoreRule stored = kRule;
+        stored.square = rule.size, stored.share = rule.share;
+        Reading reading;
+        const auto store = PictureStore::make(source, stored, {}, 5, reading, 0);
+        const auto cut = [&](const PictureSource& from, std::int64_t index) {
+            Bytes out(3 * 12 * 12);
+            cutPicture([&](const DecodeWish& wish, DecodedPart& part) { from.read(index, wish, part); }, rule,
+                       [&](int height, int width) { return rule.middle(height, width); }, out);
+            return out;
+        };
+        for (std::int64_t i = 0; i < store->count(); ++i) QCOMPARE(cut(*store, i), cut(*source, store->sourceOf(i)));
     }
 
     void aDiskThatFillsLeavesNothing() {

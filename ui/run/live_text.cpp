@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "engine/core/bytes_text.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/plain_text.h"
 
@@ -95,6 +96,9 @@ QString words(const RunFinished& finished) {
                          .arg(rank)
                          .arg(runDuration(finished.heldUp[rank]));
     }
+    if (finished.unreadable > 0)
+        lines
+            << LiveText::tr("Images that could not be read and had no part in it: %1.").arg(count(finished.unreadable));
     return lines.join('\n');
 }
 
@@ -105,8 +109,11 @@ QString words(const Message& message, const Explain& explain) {
 
 QString readingText(const DataProgress& reading) {
     if (reading.total == 0) return LiveText::tr("Listing files: %1").arg(count(reading.done));
-    return LiveText::tr("Reading the data: %1 of %2 samples, %3/s")
-        .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
+    const QString text = LiveText::tr("Reading the data: %1 of %2 samples, %3/s")
+                             .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
+    if (reading.bytes == 0) return text;
+    return LiveText::tr("%1, into a file of about %2")
+        .arg(text, QString::fromStdString(bytesText(static_cast<std::uint64_t>(reading.bytes))));
 }
 
 QString qualityText(const RunRecord& record, const TaskMetrics& metrics) {

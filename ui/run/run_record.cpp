@@ -268,7 +268,7 @@ void RunRecord::note(const StragglerFound& found) {
 }
 
 void RunRecord::note(const RunFinished& finished) {
-    if (!finished.heldUp.empty()) m_notes.emplace_back(finished);
+    if (!finished.heldUp.empty() || finished.unreadable > 0) m_notes.emplace_back(finished);
 }
 
 void RunRecord::on(const StateChanged& event) {
