@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/format.h"
 #include "engine/core/bytes_text.h"
 #include "engine/spec/data_known.h"
 
@@ -35,6 +36,17 @@ Json layersJson(const Graph& forward) { return rowsOf(plannedLayers(forward)); }
 
 Json fingerprintJson(const std::optional<DataFingerprint>& fingerprint) {
     return fingerprint ? Json::parse(fingerprintText(*fingerprint)) : Json();
+}
+
+std::string settingsText(const std::string& group, const ParamSchema& schema) {
+    Table settings({"SETTING", "DEFAULT", "MEANING"});
+    for (const ParamField& field : schema) {
+        std::string choices;
+        for (const std::string& choice : field.choices) choices += (choices.empty() ? " (" : ", ") + choice;
+        settings.add(
+            {group + '.' + field.name, text(field.fallback), field.meaning + (choices.empty() ? "" : choices + ")")});
+    }
+    return settings.text();
 }
 
 std::string lineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }

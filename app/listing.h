@@ -22,6 +22,9 @@ Json layersJson(const Graph& forward);
 
 Json fingerprintJson(const std::optional<DataFingerprint>& fingerprint);  // null where there is none
 
+// A table of settings for people, each behind its group and a dot: "model.width".
+std::string settingsText(const std::string& group, const ParamSchema& schema);
+
 std::string lineOf(const Json& json);  // one line, invalid UTF-8 replaced
 
 // What --precision bf16 brings on a device, in words; empty: unknown.

@@ -4,6 +4,7 @@
 
 #include "app/embedded.h"
 #include "datasets/catalog.h"
+#include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/spec/trial_settings.h"
@@ -163,7 +164,11 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
     addSetting(command, options, "optimizer", "One of: " + namesOf(updateRules()));
     addSetting(command, options, "average_decay");
     command
-        .add_option("--set", options.settings, "Any other setting, for example optimizer.momentum=0.95 model.width=256")
+        .add_option(
+            "--set", options.settings,
+            broken("Any other setting, for example optimizer.momentum=0.95 model.width=256: model.* (`lockstep models "
+                   "NAME` lists them), dataset.* (`lockstep datasets NAME`), augmentation.* (" +
+                   namesOf(augmentationSchema()) + ")"))
         ->type_name("KEY=VALUE")
         ->take_all();
 }

@@ -213,12 +213,12 @@ bool isOfImages(const fs::path& archive) {
     return false;  // or opening it will say what is wrong
 }
 
-bool isPacked(const fs::path& archive) {
+bool isUnreadable(const fs::path& archive) {
     try {
         const RandomFile file(archive);
-        openMembers(file);
-    } catch (const ProblemError& error) {
-        return error.problem().code == "archive.packed";
+        openMembers(file)->next();
+    } catch (const ProblemError&) {
+        return true;
     }
     return false;
 }

@@ -12,7 +12,7 @@ namespace lockstep {
 std::vector<DatasetEntry> builtinDatasets(const std::filesystem::path& cacheFolder);
 
 // The entry that recognises a path best, or a problem "dataset.unrecognised" naming what was looked for,
-// "dataset.packed" of an archive.
+// "dataset.archive-of-others".
 Result<const DatasetEntry*> recogniseDataset(const std::vector<DatasetEntry>& entries,
                                              const std::filesystem::path& path);
 

@@ -25,7 +25,7 @@ Result<const DatasetEntry*> recogniseDataset(const std::vector<DatasetEntry>& en
         }
     }
     if (!best && isArchiveName(path) && !std::filesystem::is_directory(path, ignored))
-        return Problem{path.string(), "dataset.packed", {}};
+        return Problem{path.string(), "dataset.archive-of-others", {}};
     if (!best) return Problem{path.string(), "dataset.unrecognised", {looked}};
     return best;
 }

@@ -19,7 +19,12 @@ std::string whereOf(const DatasetEntry& entry) {
     return {};
 }
 
-int datasets(Context& context, bool json) {
+struct DatasetsOptions {
+    std::string name;
+    bool json = false;
+};
+
+int list(Context& context, bool json) {
     if (json) {
         fmt::print("{}\n", jsonOf(offeredDatasets(context.environment())));
         return kDone;
@@ -30,19 +35,44 @@ int datasets(Context& context, bool json) {
     for (const auto& plugin : context.plugins()) {
         for (const auto& problem : plugin.problems) fmt::print(stderr, "{}", context.words().report({problem}));
     }
+    fmt::print("\nThe settings of one: lockstep datasets image-folder\n");
+    return kDone;
+}
+
+int datasets(Context& context, const DatasetsOptions& options) {
+    if (options.name.empty()) return list(context, options.json);
+    const auto* entry = context.environment().dataset(options.name);
+    if (!entry) {
+        std::string known;
+        for (const auto& each : context.environment().datasets()) known += (known.empty() ? "" : ", ") + each.id;
+        return context.report({{"dataset", "dataset.unknown", {options.name, known}}});
+    }
+    if (options.json) {
+        fmt::print("{}\n", lineOf({{"id", entry->id},
+                                   {"title", entry->title},
+                                   {"meaning", entry->meaning},
+                                   {"params", schemaJson(entry->params)}}));
+        return kDone;
+    }
+    fmt::print("{}: {}\n{}\n", entry->id, entry->meaning, whereOf(*entry));
+    if (!entry->params.empty()) fmt::print("\n{}", settingsText("dataset", entry->params));
     return kDone;
 }
 
 }  // namespace
 
 void addDatasets(CLI::App& program, Run& run) {
-    const auto json = std::make_shared<bool>(false);
-    auto* command = program.add_subcommand("datasets", "The datasets this program can read, and where they are");
-    command->add_flag("--json", *json, "As JSON, with every setting");
+    const auto options = std::make_shared<DatasetsOptions>();
+    auto* command = program.add_subcommand("datasets",
+                                           "The datasets this program can read, and where they are; with a name, its "
+                                           "settings");
+    command->add_option("name", options->name, "A dataset")->type_name("NAME");
+    command->add_flag("--json", options->json, "As JSON, with every setting");
     command->footer(
-        "\nExamples:\n  lockstep datasets\n  lockstep train --dataset synthetic --model mlp --epochs 1\n"
+        "\nExamples:\n  lockstep datasets\n  lockstep datasets image-folder\n"
+        "  lockstep train --dataset synthetic --model mlp --epochs 1\n"
         "  lockstep train --dataset idx --data /data/kmnist --model lenet5");
-    command->callback([json, &run] { run = [json](Context& context) { return datasets(context, *json); }; });
+    command->callback([options, &run] { run = [options](Context& context) { return datasets(context, *options); }; });
 }
 
 }  // namespace lockstep

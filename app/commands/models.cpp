@@ -48,12 +48,7 @@ void printModel(const ModelEntry& model, const ModelInput& input, const Graph& f
     }
     fmt::print("{}", layers.text());
     if (model.params.empty()) return;
-    Table params({"SETTING", "DEFAULT", "MEANING"});
-    for (const auto& field : model.params) {
-        const auto choices = field.choices.empty() ? "" : " (" + joined(field.choices) + ")";
-        params.add({"model." + field.name, text(field.fallback), field.meaning + choices});
-    }
-    fmt::print("\n{}", params.text());
+    fmt::print("\n{}", settingsText("model", model.params));
 }
 
 int models(Context& context, const ModelsOptions& options) {

@@ -90,6 +90,7 @@ using Change = std::function<void(QueueService& queue, const QueueOptions& optio
 int change(Context& context, const QueueOptions& options, const Change& work) {
     {
         auto trials = openTrials();
+        if (options.trial > 0) trials.row(options.trial);  // throws where there is none
         QueueService queue(trials, thisProgram());
         work(queue, options);
     }

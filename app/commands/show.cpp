@@ -254,7 +254,21 @@ Json messagesJson(const std::vector<Message>& messages, const Words& words) {
     return out;
 }
 
-// Of the latest attempt, when it last was something else that bound it.
+// What bound the latest attempt last, as it was at its newest step.
+std::optional<BindingChanged> bindingOf(const TrialQuery& query, std::int64_t trial) {
+    auto binding = query.binding(trial);
+    if (!binding) return binding;
+    const auto take = [&](const char* metric, double& into) {
+        const auto series = query.decimatedSeries(trial, metric, 1);
+        if (series.empty() || series.back().step < binding->step) return;
+        into = series.back().mean;
+    };
+    take("loading_rate", binding->loading);
+    take("training_rate", binding->training);
+    take("samples_per_second", binding->reached);
+    return binding;
+}
+
 Json bandwidthsJson(const std::optional<BindingChanged>& seen) {
     if (!seen) return {};
     return {{"binding", seen->binding},
@@ -271,7 +285,7 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     Json out = trialJson(row);
     out["problems"] = problemsJson(problemsOfShow(query, row.id), words);
     out["messages"] = messagesJson(query.messages(row.id), words);
-    out["bandwidths"] = bandwidthsJson(query.binding(row.id));
+    out["bandwidths"] = bandwidthsJson(bindingOf(query, row.id));
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
     out["checkpoints"] = checkpointsJson(row);
@@ -311,7 +325,7 @@ int show(Context& context, const ShowOptions& options) {
         const DataKnown known = keptData(query, row);
         printSettings(spec.value(), known);
         fmt::print("\n");
-        printResults(row, {problemsOfShow(query, row.id), query.messages(row.id), query.binding(row.id)},
+        printResults(row, {problemsOfShow(query, row.id), query.messages(row.id), bindingOf(query, row.id)},
                      context.words());
         printCheckpoints(row);
         const auto evaluations = query.evaluations(row.id);

@@ -124,6 +124,7 @@ private slots:
         row({"attach", "99"}, "trial.unknown");
         row({"resume", "99"}, "trial.unknown");
         row({"export-weights", "99", "w"}, "trial.unknown");
+        row({"queue", "first", "99"}, "trial.unknown");
         row({"export-weights", "/nowhere/last.safetensors", "w"}, "checkpoint.unreadable");
         row({"inspect", "/nowhere"}, "dataset.not-found");
         row({"models", "nix"}, "model.unknown");

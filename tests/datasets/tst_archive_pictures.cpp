@@ -266,7 +266,7 @@ private slots:
         for (const auto& [name, begin] : beginnings) {
             writeFile(folder / name, bytesOf(begin + std::string(600, '\xff')));
             QCOMPARE(codeOf(inspectImages(folder / name)), std::string("archive.packed"));
-            QCOMPARE(idAt(folder / name), std::string("dataset.packed"));
+            QCOMPARE(idAt(folder / name), std::string("image-folder"));  // whose opening says why not
         }
         writeFile(folder / "a.zip", zipOf(classFolders(""), 8));
         QCOMPARE(codeOf(inspectImages(folder / "a.zip")), std::string("archive.member-packed"));
@@ -274,7 +274,12 @@ private slots:
         QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.unknown"));
         writeFile(folder / "b.tar", tarOf({{"notes.txt", bytesOf("x")}}));
         QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.no-images"));
-        QCOMPARE(idAt(folder / "b.tar"), std::string("dataset.packed"));
+        QCOMPARE(idAt(folder / "b.tar"), std::string("dataset.archive-of-others"));
+        Bytes cut = zipOf(classFolders(""));
+        cut.resize(cut.size() / 2);
+        writeFile(folder / "cut.zip", cut);
+        QCOMPARE(codeOf(inspectImages(folder / "cut.zip")), std::string("archive.cut-short"));
+        QCOMPARE(idAt(folder / "cut.zip"), std::string("image-folder"));
         for (const Bytes& none : {tarOf({}), zipOf({})}) {
             writeFile(folder / "none.tar", none);
             QCOMPARE(codeOf(inspectImages(folder / "none.tar")), std::string("archive.no-images"));

@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QPushButton>
 #include <algorithm>
 
@@ -60,14 +61,18 @@ QWidget* DatasetCard::makePathRow() {
     m_path = new FormLine;
     m_path->setObjectName("dataset.path");
     m_path->setAccessibleName(tr("Folder of the dataset"));
-    auto* choose = new QPushButton(tr("Choose folder…"));
+    auto* choose = new QPushButton(tr("Choose…"));
     choose->setToolTip(
-        tr("Choose a folder; its format is recognised. You can also drop a folder or an archive on this page."));
-    choose->setAccessibleName(tr("Choose the dataset's folder"));
+        tr("Choose a folder, an archive or a file; its format is recognised. You can also drop it on "
+           "this page."));
+    choose->setAccessibleName(tr("Choose the dataset"));
+    auto* menu = new QMenu(choose);
+    menu->addAction(tr("Folder…"), this, [this] { chooseFolder(); });
+    menu->addAction(tr("Archive or file…"), this, [this] { chooseFile(); });
+    choose->setMenu(menu);
     layout->addWidget(m_path, 1);
     layout->addWidget(choose);
     connect(m_path, &QLineEdit::editingFinished, this, [this] { commit(); });
-    connect(choose, &QPushButton::clicked, this, [this] { chooseFolder(); });
     return row;
 }
 
@@ -98,6 +103,13 @@ void DatasetCard::chooseFolder() {
     const auto folder =
         QFileDialog::getExistingDirectory(this, tr("Folder with images or dataset files"), m_path->text());
     if (!folder.isEmpty()) take(folder);
+}
+
+void DatasetCard::chooseFile() {
+    const auto file = QFileDialog::getOpenFileName(
+        this, tr("Archive of images, or a file of texts"), QFileInfo(m_path->text()).path(),
+        tr("Archives and texts (*.tar *.zip *.7z *.tgz *.tar.* *.csv *.tsv *.txt);;All files (*)"));
+    if (!file.isEmpty()) take(file);
 }
 
 void DatasetCard::commit() {
@@ -138,6 +150,17 @@ void DatasetCard::take(const QString& path) {
     m_dropProblems.clear();
     showProblems();
     if (!QFileInfo(path).isFile() || !isArchiveName(path)) return look(path);
+    m_looking = path;
+    say(tr("Looking at %1 …").arg(path));
+    m_answers.inspect(path, [this, path](const auto& reply) {
+        const bool isReadInPlace = reply.ok() && reply.answer.data.format == "image-folder";
+        if (m_looking == path) isReadInPlace ? taken(path, reply) : unpack(path);
+    });
+}
+
+// One that cannot be read where it lies.
+void DatasetCard::unpack(const QString& path) {
+    m_looking.clear();
     say(tr("Unpacking the archive …"), true);
     m_unpacker.unpack(path);
 }

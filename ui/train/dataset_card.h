@@ -27,6 +27,7 @@ public:
     void take(const QString& path);
     void refuse(const Problem& problem);  // what was dropped is none of these
     void chooseFolder();
+    void chooseFile();
     void commit();  // what is typed as the path and not yet taken
     bool cancel();  // an archive that is unpacked; false: there is none
     void showDropTarget(bool on);
@@ -39,6 +40,7 @@ private:
     QWidget* makeNotice();
     void connectUnpacker();
     void look(const QString& path);
+    void unpack(const QString& path);
     void lookAtTyped();
     void taken(const QString& path, const EngineReply<InspectRequest>& reply);
     void adopt(const QString& path, const DescribedData& described);
