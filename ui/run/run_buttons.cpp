@@ -7,6 +7,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 
+#include "ui/style/menu_button.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -96,11 +97,7 @@ void RunButtons::addDevices() {
                                tr("Go on from where it stands on more or fewer devices, with the same global batch")));
     menu->addAction(makeAction(RunAction::Balance, tr("Balance the devices"), {},
                                tr("Give each device the part of the batch that fits its measured speed")));
-    m_devices = new QPushButton(tr("Devices") + " ▾");
-    m_devices->setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }");
-    m_devices->setAccessibleName(tr("Devices"));
-    m_devices->setToolTip(tr("Change the devices of the run while it goes on"));
-    m_devices->setMenu(menu);
+    m_devices = menuButton(tr("Devices"), menu, tr("Change the devices of the run while it goes on"));
     layout()->addWidget(m_devices);
 }
 

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <algorithm>
 
+#include "ui/style/menu_button.h"
 #include "ui/style/theme.h"
 #include "ui/train/archive_name.h"
 #include "ui/train/dataset_text.h"
@@ -61,17 +62,11 @@ QWidget* DatasetCard::makePathRow() {
     m_path = new FormLine;
     m_path->setObjectName("dataset.path");
     m_path->setAccessibleName(tr("Folder of the dataset"));
-    auto* choose = new QPushButton(tr("Choose…"));
-    choose->setToolTip(
-        tr("Choose a folder, an archive or a file; its format is recognised. You can also drop it on "
-           "this page."));
-    choose->setAccessibleName(tr("Choose the dataset"));
-    auto* menu = new QMenu(choose);
+    auto* menu = new QMenu(row);
     menu->addAction(tr("Folder…"), this, [this] { chooseFolder(); });
     menu->addAction(tr("Archive or file…"), this, [this] { chooseFile(); });
-    choose->setMenu(menu);
     layout->addWidget(m_path, 1);
-    layout->addWidget(choose);
+    layout->addWidget(menuButton(tr("Choose"), menu, tr("A folder, an archive or a file; its format is recognised")));
     connect(m_path, &QLineEdit::editingFinished, this, [this] { commit(); });
     return row;
 }

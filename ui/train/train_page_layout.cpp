@@ -6,6 +6,7 @@
 #include <QToolButton>
 
 #include "ui/style/line_icon.h"
+#include "ui/style/menu_button.h"
 #include "ui/style/theme.h"
 #include "ui/train/dataset_card.h"
 #include "ui/train/devices_card.h"
@@ -18,15 +19,6 @@
 namespace lockstep::ui {
 
 namespace {
-
-QPushButton* menuButton(const QString& text, QMenu* menu, const QString& help) {
-    auto* button = new QPushButton(text + " ▾");
-    button->setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }");
-    button->setAccessibleName(text);
-    button->setMenu(menu);
-    button->setToolTip(help);
-    return button;
-}
 
 // A card without a heading of its own beside its text.
 QHBoxLayout* addNotice(QFrame& frame) {
