@@ -85,7 +85,7 @@ private slots:
     // What predict takes and evaluate does not is refused with what fits.
     void whatHasNoClassesIsRefusedInWords() {
         const QString one = m_program.path("photos/test/dark/0.jpg"),
-                      packed = m_program.write("photos.zip", QByteArray("PK\x03\x04\0\0", 6));
+                      packed = m_program.write("photos.tar.gz", QByteArray("\x1f\x8b\x08\0\0\0", 6));
         const auto image = m_program.run({"evaluate", "1", "--data", one});
         QVERIFY2(image.status == 2 && image.err.contains("one folder of images or texts per class") &&
                      image.err.contains("lockstep predict"),
@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(folder.last()["problems"].toArray().at(0).toObject()["code"].toString(),
                  QString("evaluate.unlabelled"));
         const auto archive = m_program.run({"evaluate", "1", "--data", packed});
-        QVERIFY2(archive.status == 2 && archive.err.contains("is an archive") && archive.err.contains("Unpack it"),
+        QVERIFY2(archive.status == 2 && archive.err.contains("is compressed") && archive.err.contains("Unpack it"),
                  qPrintable(archive.err));
     }
 

@@ -247,7 +247,7 @@ private slots:
         QCOMPARE(program.run({"queue", "priority", trial, "3"}).status, 0);
         QCOMPARE(program.run({"queue", "cancel", trial}).status, 0);
         QCOMPARE(program.run({"queue", "hold", trial}).status, 2);
-        QCOMPARE(program.run({"queue", "hold", "99"}).status, 2);
+        QCOMPARE(program.run({"queue", "hold", "99"}).status, 3);
         QCOMPARE(program.run({"sweeps", "7"}).status, 3);
         QCOMPARE(program.run({"trials", "--sweep", "7"}).status, 3);
         QCOMPARE(program.run({"sweeps", "1", "--continue"}).status, 0);
