@@ -291,7 +291,7 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder, std::size_t manyFiles
          {"auto", "memory", "cache", "stream"},
          "",
          "memory: decoded once; cache: decoded once into a file beside the history; stream: decoded whenever they are "
-         "read; auto: memory where it holds them, else stream."},
+         "read; auto: stream where random parts of larger pictures are shown, else memory where it holds them."},
         {"decode",
          std::string("fast"),
          {},
