@@ -122,8 +122,8 @@ NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const
     if (isDevkitList(list)) scan.watch(devkitMeaning(list));
     auto rows = readLabelList(list);
     Matching matching(folder, list, picturesBelow(folder, kind, reading, scan));
-    for (const ListedLabel& row : rows) {
-        reading.goOn();
+    for (std::int64_t done = 0; const ListedLabel& row : rows) {
+        reading.match(++done, std::ssize(rows));
         matching.take(row, scan);
     }
     rows = {};

@@ -21,6 +21,12 @@ void Reading::list(std::int64_t files) const {
     if (m_listed / kMany > before / kMany && isTime()) m_watch.progress(m_listed, 0);
 }
 
+void Reading::match(std::int64_t done, std::int64_t total) const {
+    constexpr std::int64_t kMany = 1000;  // between two looks at the clock
+    goOn();
+    if (done % kMany == 0 && isTime()) m_watch.progress(done, total);
+}
+
 void Reading::advance(std::int64_t done) {
     goOn();
     if (isTime()) m_watch.progress(done, m_total);

@@ -22,6 +22,7 @@ public:
     bool glances() const { return m_watch.glances; }
     void describe(const DatasetInfo& info) const;
     void list(std::int64_t files) const;                      // so many more are found; does not goOn()
+    void match(std::int64_t done, std::int64_t total) const;  // so many of a list's rows belong to a file; goOn()
     void expect(std::int64_t samples) { m_total = samples; }  // in all
     void advance(std::int64_t done);                          // so many of them are read by now; goOn()
     void makes(std::uint64_t bytes) const;                    // see OpeningWatch

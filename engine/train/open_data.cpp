@@ -123,10 +123,10 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& c
     return openData(resolved, std::move(watch));
 }
 
-// Files are listed before: the rate is that of reading them.
+// Files are listed and matched with lists before: the rate is that of what goes on.
 OpeningWatch watchWithRate(std::function<void(const DataProgress&)> tell) {
     struct Start {
-        std::int64_t done = 0;
+        std::int64_t done = 0, total = 0;
         Clock::time_point time;
     };
     const auto bytes = std::make_shared<std::int64_t>(0);
@@ -136,7 +136,7 @@ OpeningWatch watchWithRate(std::function<void(const DataProgress&)> tell) {
                          std::int64_t done, std::int64_t total) mutable {
         const auto now = Clock::now();
         if (total == 0) return now - begin < kMoment ? void() : tell({done, 0, 0, 0});
-        if (!start) start = {done, now};
+        if (!start || start->total != total) start = {done, total, now};
         if (now == start->time || now - begin < kMoment) return;
         const std::chrono::duration<double> passed = now - start->time;
         tell({done, total, static_cast<double>(done - start->done) / passed.count(), *bytes});
