@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -91,6 +92,8 @@ public:
             m_scan.notes.push_back({m_firstPassedOver, "class-folder.passed-over", {std::to_string(m_passedOver)}});
         if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.test);  // one alone is all there is
         if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.validation);
+        if (m_splits.train.empty() && !m_archiveInside.empty())
+            throw ProblemError({m_root.string(), "archive.of-archives", {m_archiveInside}});
         if (m_splits.train.empty()) throw ProblemError({m_root.string(), "archive.no-images", {}});
         addSplits(m_scan, std::move(m_splits), testShare);
         return std::move(m_scan);
@@ -119,8 +122,13 @@ private:
         for (const MemberPlace& member : m_members) {
             if (isOfKind(member.name, imageFiles())) pictures.push_back(&member);
             else skip(member, imageFiles().codeOfOthers.c_str());
+            if (m_archiveInside.empty() && isArchiveName(member.name)) m_archiveInside = member.name;
         }
         const std::size_t depth = commonDepth(pictures);
+        m_hasSplits = std::ranges::any_of(pictures, [&](const MemberPlace* each) {
+            const auto parts = partsOf(each->name);
+            return parts.size() > depth + 2 && splitOf(parts[depth]) && parts[depth + 1] != "images";
+        });
         for (const MemberPlace* each : pictures) {
             const Parts parts = partsOf(each->name);
             addInFolder(*each, std::span(parts).subspan(depth));
@@ -129,8 +137,11 @@ private:
 
     // split/class/image or class/image
     void addInFolder(const MemberPlace& member, std::span<const std::string_view> parts) {
-        const auto split = parts.size() > 2 && !m_split ? splitOf(parts[0]) : std::nullopt;
-        if (split) parts = parts.subspan(1);
+        const auto split = m_split ? std::nullopt : splitOf(parts[0]);
+        const bool isFlat = parts.size() == 2 || (parts.size() == 3 && parts[1] == "images");
+        if (split && isFlat && m_hasSplits)
+            throw ProblemError({m_archive->path().string(), "archive.flat-split", {member.name}});
+        if (split && parts.size() > 2) parts = parts.subspan(1);
         if (parts.size() < 2) skip(member, "class-folder.no-class");
         else addPicture(member, m_split ? *m_split : split.value_or(Split::Train), std::string(parts[0]));
     }
@@ -179,11 +190,13 @@ private:
     NamedSplits m_splits{m_scan.names};
     std::int64_t m_passedOver = 0;
     std::string m_firstPassedOver;
+    std::string m_archiveInside;  // the first that is itself one
     // Of the archive that is listed at the moment:
     const RandomFile* m_archive = nullptr;
     std::vector<MemberPlace> m_members;
     std::optional<Split> m_split;
     std::string m_prefix;
+    bool m_hasSplits = false;                                  // split/class/image
     std::unordered_map<std::string, std::uint32_t> m_folders;  // of FileNames, by their names in it
 };
 
@@ -196,6 +209,8 @@ std::vector<fs::path> archivesAt(const fs::path& path) {
     addArchives(path, archives);
     for (const SplitName& each : kSplitNames) addArchives(path / each.name, archives);
     std::ranges::sort(archives);
+    std::set<fs::path> seen;  // by a link, or by another way of writing the folder's name, one is the same
+    std::erase_if(archives, [&](const fs::path& each) { return !seen.insert(fs::canonical(each, ignored)).second; });
     return archives;
 }
 

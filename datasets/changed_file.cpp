@@ -12,4 +12,10 @@ void changedSince(const std::filesystem::path& file, const std::filesystem::path
     throw ProblemError({file.string(), "picture-index.changed", {}});
 }
 
+void damagedIndex(const std::filesystem::path& index) {
+    std::error_code ignored;
+    std::filesystem::remove(index, ignored);
+    throw ProblemError({index.string(), "picture-index.damaged", {}});
+}
+
 }  // namespace lockstep

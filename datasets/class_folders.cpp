@@ -133,11 +133,18 @@ private:
     fs::path m_firstPassedOver;
 };
 
-std::optional<fs::path> firstWithClasses(const fs::path& root, Split split) {
+// Of a system that does not tell small letters from capitals one folder has several of the names.
+std::optional<fs::path> folderOf(const fs::path& root, Split split) {
+    std::optional<fs::path> found;
     for (const SplitName& each : kSplitNames) {
-        if (each.split == split && !classFolders(root / each.name).empty()) return root / each.name;
+        const fs::path folder = root / each.name;
+        std::error_code ignored;
+        if (each.split != split || classFolders(folder).empty()) continue;
+        if (found && !fs::equivalent(*found, folder, ignored))
+            throw ProblemError({folder.string(), "class-folder.split-twice", {found->string()}});
+        if (!found) found = folder;
     }
-    return std::nullopt;
+    return found;
 }
 
 double placeOf(std::string_view name) { return CounterRng(0, streamOf(name), 0, 0).uniform(0); }
@@ -203,9 +210,9 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
     FolderScan scan;
     scan.watch(root);
     for (const SplitName& each : kSplitNames) scan.watch(root / each.name);
-    const auto train = firstWithClasses(root, Split::Train);
-    auto test = train ? firstWithClasses(root, Split::Test) : std::nullopt;
-    auto validation = train ? firstWithClasses(root, Split::Validation) : std::nullopt;
+    const auto train = folderOf(root, Split::Train);
+    auto test = train ? folderOf(root, Split::Test) : std::nullopt;
+    auto validation = train ? folderOf(root, Split::Validation) : std::nullopt;
     if (!test) std::swap(test, validation);
     const fs::path folder = train.value_or(root);
 

@@ -42,10 +42,16 @@ private:
     void normalise(DatasetInfo& info, const Dataset& images);
     void measure(DatasetInfo& info, const Dataset& images);
     std::uint64_t normalisation() const;  // a hash of what it depends on
-    void prepare();
+    struct StoreKey {
+        DecodedFormat format;
+        std::uint64_t settings = 0, all = 0;
+    };
+
+    void prepare(const FolderScan& scan);
     StoreRule storeRule(Split split) const;
-    std::filesystem::path fileOf(Split split, const DecodedFormat& format, std::uint64_t key) const;
-    void requireRoom(const std::filesystem::path& file, std::uint64_t bytes) const;
+    StoreKey keyOf(Split split, const FileList& files) const;
+    std::filesystem::path fileOf(Split split, const StoreKey& key) const;
+    void removeOlder(const std::filesystem::path& file) const;
     Pictures pictures(Split split, const FileList& files, const std::shared_ptr<const EncodedPictures>& source);
     Pictures stored(Split split, const FileList& files, const Pictures& all);
     std::shared_ptr<const Dataset> dataset(const DatasetInfo& info, const Pictures& pictures) const;

@@ -37,6 +37,7 @@ void CutPictures::readCut(std::int64_t index, std::span<const std::span<std::byt
         cutPicture([&](const DecodeWish& wish, DecodedPart& part) { m_source->read(index, wish, part); }, m_rule, cut,
                    {reinterpret_cast<std::uint8_t*>(image.data()), image.size()});
     } catch (const ProblemError& error) {
+        if (error.problem().code == "picture-index.damaged") throw;  // it would be so with all of them
         throw UnreadableSample(error.problem());
     }
 }

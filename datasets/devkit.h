@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datasets/label_list.h"
+#include "datasets/synsets.h"
 
 namespace lockstep {
 
@@ -14,7 +15,8 @@ namespace lockstep {
 // The list of numbers in one of the folders, or in the devkit as it is unpacked there.
 std::optional<std::filesystem::path> findDevkitList(std::span<const std::filesystem::path> folders);
 bool isDevkitList(const std::filesystem::path& file);
-std::filesystem::path devkitMeaning(const std::filesystem::path& list);  // meta.mat beside it
+std::filesystem::path devkitMeaning(const std::filesystem::path& list);    // meta.mat beside it
+std::vector<Synset> readDevkitSynsets(const std::filesystem::path& list);  // by their numbers; none: meta.mat is absent
 // By the synsets' ids. Throws ProblemError "devkit.no-meaning" (meta.mat is absent or no such file),
 // "devkit.unknown-number", and those of texts.
 std::vector<ListedLabel> readDevkitList(const std::filesystem::path& file);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/mapped_file.h"
+
 namespace lockstep {
 
 // A file that is a sample, with all that is known of it.
@@ -36,7 +38,7 @@ class FileNames {
 public:
     FileNames() = default;
     // `names` ends with a zero, if it is not empty, and stays as long as `keeper`.
-    FileNames(std::span<const char> names, std::vector<FileFolder> folders, std::shared_ptr<const void> keeper)
+    FileNames(std::span<const char> names, std::vector<FileFolder> folders, std::shared_ptr<const MappedFile> keeper)
         : m_mapped(names), m_folders(std::move(folders)), m_keeper(std::move(keeper)) {}
 
     std::uint32_t addFolder(FileFolder folder);
@@ -45,13 +47,14 @@ public:
     std::string_view at(std::uint64_t place) const { return bytes().data() + place; }
     const FileFolder& folder(std::uint32_t number) const { return m_folders[number]; }
     const std::vector<FileFolder>& folders() const { return m_folders; }
+    bool isIntact() const { return !m_keeper || m_keeper->isAsMapped(); }  // nobody has changed what is mapped
     std::span<const char> bytes() const { return m_keeper ? m_mapped : std::span<const char>(m_own); }
 
 private:
     std::string m_own;
     std::span<const char> m_mapped;
     std::vector<FileFolder> m_folders;
-    std::shared_ptr<const void> m_keeper;
+    std::shared_ptr<const MappedFile> m_keeper;
 };
 
 // What a list holds of a file: 48 bytes, as they lie in an index (picture_index.h), little-endian.

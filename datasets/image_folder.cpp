@@ -98,6 +98,8 @@ DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const c
     const std::uint64_t key = decodedKey(root, files, format);
     if (auto kept = loadDecoded(cache, key, files, format)) return std::move(*kept);
     DecodedImages images = decodeAll(pictures, format, reading, before);
+    const auto isLasting = [](const DecodedImages::Failure& each) { return isOfContent(each.reason); };
+    if (!std::ranges::all_of(images.failures, isLasting)) return images;
     try {
         fs::create_directories(cacheFolder);
         storeDecoded(cache, key, images);
@@ -128,8 +130,8 @@ GoodFiles goodOf(const FileList& files, const DecodedImages& images, std::vector
     return good;
 }
 
-void requireAny(const fs::path& path, const Dataset& train, const std::vector<SkippedFile>& skipped) {
-    if (train.info().count > 0 || skipped.empty()) return;
+void requireAny(const fs::path& path, const Dataset& split, const std::vector<SkippedFile>& skipped) {
+    if (split.info().count > 0 || skipped.empty()) return;
     const SkippedFile& first = skipped.front();
     throw ProblemError({path.string(),
                         "image-folder.none-readable",
@@ -159,6 +161,7 @@ public:
         DatasetInfo info = describe();
         if (m_choice.keep == Keep::Squares) loadSquares(info);
         else loadCut(info);
+        m_index.requireUnchanged();
         if (m_index.hasNews() && !m_scan->index.empty()) keepIndex(*m_scan);
         m_scan->skipped = {}, m_scan->notes = {}, m_scan->watched = {};  // the pictures need none of them
         return std::move(m_loaded);
@@ -226,6 +229,7 @@ private:
         CutFolder folder(m_cacheFolder, m_root, m_choice.keep, kept(), m_index, m_reading, m_loaded);
         folder.load(info, *m_scan, m_pictures);
         requireAny(m_path, *m_loaded.train, m_loaded.skipped);
+        if (!m_scan->test.empty()) requireAny(m_path, *m_loaded.test, m_loaded.skipped);
     }
 
     void loadSquares(DatasetInfo& info) {
@@ -233,6 +237,7 @@ private:
         m_loaded.train = squares(info, "train", m_scan->train, *m_pictures.train);
         requireAny(m_path, *m_loaded.train, m_loaded.skipped);
         m_loaded.test = squares(info, "test", m_scan->test, *m_pictures.test);
+        if (!m_scan->test.empty()) requireAny(m_path, *m_loaded.test, m_loaded.skipped);
         if (!m_scan->validation.empty())
             m_loaded.validation = squares(info, "validation", m_scan->validation, *m_pictures.validation);
     }
@@ -243,7 +248,7 @@ private:
             decoded(m_cacheFolder, m_root, split, files, pictures, m_format, m_reading, m_done, m_loaded.warnings);
         m_done += pictures.count();
         GoodFiles good = goodOf(files, images, m_loaded.skipped);
-        if (info.mean.empty()) measureNormalisation(info, images.pixels);
+        if (info.mean.empty()) measureNormalisation(info, images.pixels, normalisingSamples(std::ssize(good.labels)));
         return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(good.labels), images.content,
                                                std::move(good.paths));
     }

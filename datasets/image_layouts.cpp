@@ -290,6 +290,13 @@ void watchFolders(const fs::path& folder, int depth, std::vector<WatchedPath>& w
     }
 }
 
+std::vector<Synset> namesOfSynsets(const Places& places) {
+    auto synsets = findSynsets(places.lists).synsets;
+    if (!synsets.empty()) return synsets;
+    const auto devkit = findDevkitList(places.lists);
+    return devkit ? readDevkitSynsets(*devkit) : synsets;
+}
+
 }  // namespace
 
 FolderScan scanImages(const fs::path& root, double testShare, const Reading& reading) {
@@ -301,7 +308,7 @@ FolderScan scanImages(const fs::path& root, double testShare, const Reading& rea
     scan.watched.insert(scan.watched.end(), watched.begin(), watched.end());
     scan.begunNs = begun;
     if (reading.trains()) requireClasses(root, scan);
-    if (std::ranges::any_of(scan.classes, isSynsetId)) nameClasses(scan.classes, findSynsets(places.lists).synsets);
+    if (std::ranges::any_of(scan.classes, isSynsetId)) nameClasses(scan.classes, namesOfSynsets(places));
     return scan;
 }
 

@@ -11,16 +11,21 @@ namespace lockstep {
 int KeptPictures::shortSide() const { return static_cast<int>(std::lround(rule.size / rule.share)); }
 
 std::uint64_t KeptPictures::bytes(Keep keep) const {
-    const double square = static_cast<double>(rule.channels) * rule.size * rule.size;
-    if (keep == Keep::Squares || !isCut)
-        return static_cast<std::uint64_t>(square * static_cast<double>(train + others));
+    return bytes(train, isCut && keep != Keep::Squares) + bytes(others, false);
+}
+
+std::uint64_t KeptPictures::bytes(std::size_t count, bool cuts) const {
+    const double each = cuts ? pixelsOfStored() : static_cast<double>(rule.size) * rule.size;
+    return static_cast<std::uint64_t>(each * rule.channels * static_cast<double>(count));
+}
+
+double KeptPictures::pixelsOfStored() const {
     double pixels = 0;  // of one picture, on average
     for (const PictureSize& each : sizes) {
         const double scale = std::min(1.0, static_cast<double>(shortSide()) / std::min(each.height, each.width));
         pixels += scale * scale * each.height * each.width / static_cast<double>(sizes.size());
     }
-    return static_cast<std::uint64_t>(pixels * rule.channels * static_cast<double>(train) +
-                                      square * static_cast<double>(others));
+    return pixels;
 }
 
 // Random parts of what has been made smaller are less sharp than those of the pictures themselves: nobody gets them who

@@ -34,7 +34,11 @@ struct KeptPictures {
 
     // Of which parts smaller than the whole are read, and larger ones than images are: see StoreRule.
     int shortSide() const;
-    std::uint64_t bytes(Keep keep) const;  // about
+    std::uint64_t bytes(Keep keep) const;                     // about, of all
+    std::uint64_t bytes(std::size_t count, bool cuts) const;  // of so many, which are cut at random or not
+
+private:
+    double pixelsOfStored() const;
 };
 
 // As the settings and whoever opens them say.

@@ -126,8 +126,10 @@ NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const
         reading.match(++done, std::ssize(rows));
         matching.take(row, scan);
     }
-    rows = {};
-    return matching.finish(scan);
+    NamedPictures named = matching.finish(scan);
+    if (named.empty() && !rows.empty())
+        throw ProblemError({list.string(), "label-list.matches-none", {folder.string(), rows.front().file}});
+    return named;
 }
 
 }  // namespace lockstep

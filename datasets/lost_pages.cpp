@@ -37,12 +37,13 @@ Mapping* mappingAt(std::uintptr_t place) {
 void onLostPage(int, siginfo_t* info, void*) {
     const int error = errno;
     const auto place = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    Mapping* const lost = mappingAt(place);
+    Mapping* const lost = info->si_code > 0 ? mappingAt(place) : nullptr;  // not one that somebody sent
     const std::uintptr_t page = place / pageBytes * pageBytes;
+    if (lost) lost->isLost = true;  // before anybody sees zeros
     const bool isMended = lost && mmap(reinterpret_cast<void*>(page), lost->begin + lost->bytes - page, PROT_READ,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-    if (isMended) lost->isLost = true;
-    else sigaction(SIGBUS, &before, nullptr);  // the same again ends the process, or goes to whoever was here first
+    if (!isMended) sigaction(SIGBUS, &before, nullptr);  // the same again ends the process, or goes to who was first
+    if (info->si_code <= 0) raise(SIGBUS);
     errno = error;
 }
 

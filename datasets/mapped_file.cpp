@@ -47,6 +47,13 @@ MappedFile::~MappedFile() {
     close(m_descriptor);
 }
 
+bool MappedFile::isAt(const std::filesystem::path& file) const {
+    struct stat mapped {
+    }, there{};
+    return fstat(m_descriptor, &mapped) == 0 && stat(file.c_str(), &there) == 0 && mapped.st_ino == there.st_ino &&
+           mapped.st_dev == there.st_dev;
+}
+
 bool MappedFile::isAsMapped() const {
     struct stat facts {};
     return !haveLostPages(m_begin) && fstat(m_descriptor, &facts) == 0 &&

@@ -23,6 +23,7 @@ public:
     std::span<const std::byte> bytes() const { return {m_begin, m_size}; }
     // Whether all that was read until now is what was mapped. Asks the system: a fraction of a microsecond.
     bool isAsMapped() const;
+    bool isAt(const std::filesystem::path& file) const;  // it still has that name, and not another file
 
 private:
     MappedFile(const std::byte* begin, std::size_t size, int descriptor, std::int64_t modifiedNs)

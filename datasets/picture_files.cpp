@@ -13,6 +13,15 @@ constexpr std::uint64_t kLargestFile = 256 << 20;
 }  // namespace
 
 std::span<const std::uint8_t> PictureFiles::encoded(std::int64_t index, std::vector<std::uint8_t>& into) const {
+    try {
+        return asListed(index, into);
+    } catch (const ProblemError&) {
+        if (!m_files->names().isIntact()) damagedIndex(m_index);
+        throw;
+    }
+}
+
+std::span<const std::uint8_t> PictureFiles::asListed(std::int64_t index, std::vector<std::uint8_t>& into) const {
     const FileEntry& listed = m_files->entry(static_cast<std::size_t>(index));
     const RandomFile file(fileOf(index));
     if (file.size() != listed.bytes || file.modifiedNs() != listed.modifiedNs) changedSince(file.path(), m_index);

@@ -23,6 +23,8 @@ public:
     std::span<const std::uint8_t> encoded(std::int64_t index, std::vector<std::uint8_t>& into) const override;
 
 private:
+    std::span<const std::uint8_t> asListed(std::int64_t index, std::vector<std::uint8_t>& into) const;
+
     std::shared_ptr<const FileList> m_files;
     std::filesystem::path m_index;
 };

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "datasets/changed_file.h"
 #include "datasets/mapped_file.h"
 #include "datasets/words_in_bytes.h"
 #include "engine/core/content_hash.h"
@@ -234,7 +235,13 @@ std::optional<FolderScan> PictureIndex::open(const Reading& reading) {
     if (!isUpToDate(scan, reading)) return std::nullopt;
     scan.index = m_file;
     m_measured = std::move(measured);
+    m_mapped = mapped;
     return scan;
+}
+
+void PictureIndex::requireUnchanged() const {
+    if (!m_mapped || m_mapped->isAsMapped()) return;
+    damagedIndex(m_file);
 }
 
 bool PictureIndex::write(FolderScan& scan) {

@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/class_folders.h"
+#include "datasets/mapped_file.h"
 
 namespace lockstep {
 
@@ -28,6 +30,9 @@ public:
     // was removed, because something in it changed, is not to come back: then nothing is written, and false returned.
     // Throws EngineError(Io), std::filesystem_error.
     bool write(FolderScan& scan);
+    // Throws ProblemError "picture-index.damaged" where somebody has changed the file since it was opened: then the
+    // listing cannot be trusted, and the file is removed.
+    void requireUnchanged() const;
 
     // What was measured of the pictures, by a hash of all that it depends on beside them; null: nothing.
     const std::vector<double>* measured(std::uint64_t what) const;
@@ -42,6 +47,7 @@ private:
     std::filesystem::path m_root;
     double m_testShare;
     std::filesystem::path m_file;
+    std::shared_ptr<const MappedFile> m_mapped;  // what was opened
     std::map<std::uint64_t, std::vector<double>> m_measured;
     bool m_hasNews = false;
 };

@@ -21,8 +21,9 @@ std::span<const std::uint8_t> PictureMembers::encoded(std::int64_t index, std::v
     const std::span<std::uint8_t> bytes = std::span(into).first(member.bytes);
     const auto archive = static_cast<std::size_t>(m_members->folderOf(at).archive);
     const std::size_t got = m_archives->read(archive, [&](const RandomFile& file) {
-        if (file.modifiedNow() != member.modifiedNs) changedSince(file.path(), m_index);
-        return file.read(member.offset, bytes);
+        if (file.modifiedNow() == member.modifiedNs) return file.read(member.offset, bytes);
+        if (!m_members->names().isIntact()) damagedIndex(m_index);
+        changedSince(fileOf(index), m_index);
     });
     if (got < bytes.size())
         throw ProblemError(

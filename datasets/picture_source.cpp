@@ -1,5 +1,8 @@
 #include "datasets/picture_source.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "engine/core/content_hash.h"
 #include "engine/core/result.h"
 #include "engine/data/load_times.h"
@@ -12,6 +15,12 @@ void EncodedPictures::read(std::int64_t index, const DecodeWish& wish, DecodedPa
     countBytesRead(bytes.size());
     const LoadTimer timer(LoadPart::Decode);
     decodeImage(bytes, fileOf(index), wish, into);
+}
+
+bool isOfContent(const Problem& problem) {
+    const bool isForbidden = problem.code == "file.unreadable" && !problem.args.empty() &&
+                             problem.args.front() == std::strerror(EACCES);  // to permit it changes the file's time
+    return isForbidden || (problem.code != "file.unreadable" && !problem.code.starts_with("picture-index."));
 }
 
 std::optional<std::uint64_t> EncodedPictures::contentOf(std::int64_t index) const {

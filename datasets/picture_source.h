@@ -26,6 +26,10 @@ public:
     virtual std::vector<Problem> takeRemarks() const { return {}; }
 };
 
+// Whether that is why a picture cannot be read however often one tries, until its file is another: damaged, too large,
+// not permitted. Else it is of the moment.
+bool isOfContent(const Problem& problem);
+
 // Those whose encoded bytes are at hand.
 class EncodedPictures : public PictureSource {
 public:

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "datasets/words_in_bytes.h"
 #include "engine/core/content_hash.h"
 #include "engine/core/result.h"
 
@@ -93,27 +94,13 @@ PictureBox scaled(const PictureBox& box, const StoreFile::Run& run) {
     return {box.left * across, box.top * down, box.right * across, box.bottom * down};
 }
 
-// Words with their ends: what a Problem is made of.
 Kept failure(const Problem& problem) {
-    Kept kept;
-    const auto add = [&](const std::string& word) {
-        kept.bytes.insert(kept.bytes.end(), word.c_str(), word.c_str() + word.size() + 1);
-    };
-    add(problem.field), add(problem.code);
-    for (const std::string& each : problem.args) add(each);
-    return kept;
+    WordWriter words;
+    words.problem(problem);
+    return {{}, std::move(words.out)};
 }
 
-Problem failureFrom(std::span<const std::uint8_t> bytes) {
-    std::vector<std::string> words(1);
-    for (const std::uint8_t byte : bytes) {
-        if (byte != 0) words.back() += static_cast<char>(byte);
-        else words.emplace_back();
-    }
-    words.pop_back();
-    words.resize(std::max<std::size_t>(words.size(), 2));
-    return {words[0], words[1], {words.begin() + 2, words.end()}};
-}
+Problem failureFrom(std::span<const std::uint8_t> bytes) { return WordReader(bytes).problem(); }
 
 Kept decoded(const PictureSource& source, std::int64_t index, const StoreRule& rule, DecodedPart& part) {
     Kept kept;
@@ -124,6 +111,14 @@ Kept decoded(const PictureSource& source, std::int64_t index, const StoreRule& r
     }
     kept.run.hash = hashOf(kept.bytes);
     return kept;
+}
+
+// What cannot be read just now, because a disk is away or a file is being written, is no reason to leave it out for
+// ever: the work ends, and goes on from there another time.
+void requireLasting(const Kept& kept) {
+    if (kept.run.height > 0) return;
+    Problem problem = failureFrom(kept.bytes);
+    if (!isOfContent(problem)) throw ProblemError(std::move(problem));
 }
 
 // Those from `first` on, by as many threads as there are cores.
@@ -156,6 +151,7 @@ std::shared_ptr<const PictureStore> PictureStore::make(std::shared_ptr<const Pic
         const std::int64_t taken = std::min(kAtOnce, store.count() - first);
         const auto kept = decodedTogether(*source, first, taken, rule, reading);
         reading.goOn();
+        for (const Kept& each : kept) requireLasting(each);
         for (const Kept& each : kept) store.append(each.run, each.bytes);
         store.commit();
         reading.advance(before + store.committed());
@@ -187,13 +183,14 @@ std::uint64_t PictureStore::identity() const {
 void PictureStore::read(std::int64_t index, const DecodeWish& wish, DecodedPart& into) const {
     const std::int64_t at = sourceOf(index);
     StoreFile::Run run = m_file.run(at);
-    auto bytes = m_file.bytes(run);
+    const bool isPicture = StoreFile::isWhole(run) && run.height > 0;
+    auto bytes = isPicture ? m_file.bytes(run) : std::span<const std::uint8_t>();
     if (!m_file.isMemory()) {
         into.picture.reserve(bytes.size());
         std::ranges::copy(bytes, into.picture.pixels.begin());
         bytes = std::span(into.picture.pixels).first(bytes.size());
     }
-    if (!isRight(at, run, bytes)) {
+    if (!isPicture || !isRight(at, run, bytes)) {
         run = again(at, into.picture.pixels);
         bytes = into.picture.pixels;
     }
@@ -206,8 +203,9 @@ void PictureStore::read(std::int64_t index, const DecodeWish& wish, DecodedPart&
 bool PictureStore::isRight(std::int64_t at, const StoreFile::Run& run, std::span<const std::uint8_t> bytes) const {
     auto& isChecked = m_checked[static_cast<std::size_t>(at)];
     if (isChecked && m_file.isAsMapped()) return true;
-    isChecked = run.height > 0 && StoreFile::isWhole(run) && bytes.size() == run.bytes && hashOf(bytes) == run.hash;
-    return isChecked;
+    const bool isRight = bytes.size() == run.bytes && hashOf(bytes) == run.hash;
+    isChecked = isRight;
+    return isRight;
 }
 
 StoreFile::Run PictureStore::again(std::int64_t at, std::vector<std::uint8_t>& into) const {
@@ -221,8 +219,7 @@ StoreFile::Run PictureStore::again(std::int64_t at, std::vector<std::uint8_t>& i
 
 void PictureStore::mend(std::int64_t at) const {
     if (m_isDamaged.exchange(true)) return;
-    std::error_code ignored;
-    std::filesystem::remove(m_file.name(), ignored);
+    m_file.discard();
     const std::lock_guard lock(m_mutex);
     m_remarks.push_back({m_file.name().string(), "picture-store.damaged", {m_source->fileOf(at)}});
 }

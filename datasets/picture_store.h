@@ -36,9 +36,9 @@ public:
     };
 
     // Decodes with as many threads as there are cores, eight at most. `file`: where; empty: in memory. One that a
-    // killed process left is continued; one of another `key` (all that the pixels depend on) is made anew. `before`:
-    // see decodeAll(). Waits while another process makes the file. Throws ProblemError "dataset.cancelled" (what is
-    // done stays), "picture-store.disk-full" (nothing stays), "picture-store.unwritable".
+    // killed process left is continued; where one of another `key` (all that the pixels depend on) is, another is made.
+    // `before`: see decodeAll(). Waits while another process makes the file. Throws ProblemError "dataset.cancelled"
+    // (what is done stays), "picture-store.disk-full" (nothing stays), "picture-store.unwritable".
     static std::shared_ptr<const PictureStore> make(std::shared_ptr<const PictureSource> source, const StoreRule& rule,
                                                     const std::filesystem::path& file, std::uint64_t key,
                                                     Reading& reading, std::int64_t before);

@@ -48,7 +48,7 @@ StoreFile::StoreFile(std::filesystem::path file, std::uint64_t key, std::int64_t
     try {
         open();
         lock(waiting);
-        start();
+        start(waiting);
     } catch (...) {
         if (m_descriptor >= 0) close(m_descriptor);
         throw;
@@ -108,15 +108,21 @@ bool StoreFile::areRunsWhole(const Header& header) const {
     return true;
 }
 
-// Where nothing of this kind is there, an empty one.
-void StoreFile::start() {
+// Where nothing of this kind is there, an empty one: another file, for somebody may have that one mapped.
+void StoreFile::start(const Waiting& waiting) {
     if (const Header there = header(); isOurs(there) && areRunsWhole(there)) {
         m_committed = m_appended = there.committed;
         m_end = there.end;
         return;
     }
-    if (ftruncate(m_descriptor, 0) != 0)
-        throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
+    struct stat facts {};
+    if (!isMemory() && fstat(m_descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0) {
+        std::error_code ignored;
+        std::filesystem::remove(m_file, ignored);
+        open();
+        lock(waiting);
+        if (header().magic == kMagic) return start(waiting);  // somebody was quicker
+    }
     const std::uint64_t table = static_cast<std::uint64_t>(m_count) * sizeof(Run);
     m_end = kTable + (table + kTable - 1) / kTable * kTable;
     commit();
@@ -184,6 +190,11 @@ void StoreFile::map() {
     flock(m_descriptor, LOCK_UN);
     m_mapped = MappedFile::of(std::exchange(m_descriptor, -1), m_end);
     if (!m_mapped) throw ProblemError({m_file.string(), "picture-store.unwritable", {std::strerror(errno)}});
+}
+
+void StoreFile::discard() const {
+    std::error_code ignored;
+    if (m_mapped->isAt(m_file)) std::filesystem::remove(m_file, ignored);
 }
 
 StoreFile::Run StoreFile::run(std::int64_t index) const {

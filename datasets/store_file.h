@@ -44,6 +44,7 @@ public:
     // Whether what was read of it until now was what it had when it was mapped.
     bool isAsMapped() const { return isMemory() || m_mapped->isAsMapped(); }
     static bool isWhole(const Run& run);  // it is as it was written
+    void discard() const;                 // its name, so that the next opening makes another; mapped
 
 private:
     struct Header;
@@ -53,7 +54,7 @@ private:
     Header header() const;
     bool isOurs(const Header& header) const;
     bool areRunsWhole(const Header& header) const;
-    void start();
+    void start(const Waiting& waiting);
     void sync();
     [[noreturn]] void fail();
     void write(const void* from, std::size_t bytes, std::uint64_t at);

@@ -111,6 +111,7 @@ void printLoader(const ResolvedSpec& resolved, const LoaderBench& bench) {
         before = ", ";
     }
     fmt::print("\n");
+    if (bench.unreadable > 0) fmt::print("{} could not be read\n", plural(bench.unreadable, "image"));
 }
 
 Json loaderJson(const ResolvedSpec& resolved, const LoaderBench& bench) {
@@ -126,7 +127,8 @@ Json loaderJson(const ResolvedSpec& resolved, const LoaderBench& bench) {
             {"decode_seconds", bench.decode},
             {"scale_seconds", bench.scale},
             {"augment_seconds", bench.augment},
-            {"copy_seconds", bench.rest}};
+            {"copy_seconds", bench.rest},
+            {"unreadable", bench.unreadable}};
 }
 
 // Loading alone: no model runs beside it.

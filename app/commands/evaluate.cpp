@@ -158,16 +158,18 @@ std::exception_ptr tryToKeep(Evaluation& evaluation, const DataKnown& known, std
     }
 }
 
-// One remark of all that could not be read meanwhile; or none.
+// What came up meanwhile: one remark of all that could not be read, if there was any.
 std::vector<Problem> unreadable(const AskedData& asked, const EvaluateResult& result) {
-    if (result.unreadable.empty()) return {};
+    if (result.unreadable.empty()) return result.remarks;
     const Problem& first = result.unreadable.front();
     const std::int64_t all = asked.data->info().count;
     Problem said{asked.name,
                  "dataset.left-out",
                  {std::to_string(result.unreadable.size()), std::to_string(all), first.code, first.field}};
     said.args.insert(said.args.end(), first.args.begin(), first.args.end());
-    return {std::move(said)};
+    std::vector<Problem> remarks{std::move(said)};
+    remarks.insert(remarks.end(), result.remarks.begin(), result.remarks.end());
+    return remarks;
 }
 
 int evaluateAsAsked(Context& context, EvaluateOptions options) {

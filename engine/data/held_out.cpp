@@ -68,8 +68,7 @@ HeldOut holdOut(std::shared_ptr<const Dataset> train, double share, std::uint64_
     const Places out = drawnPlaces(count, heldOutCount(count, share), seed, streamOf("validation"));
     PartOfDataset left(train, allBut(count, out));
     DatasetInfo measured = left.info();
-    // What is decoded whenever it is read keeps what was measured once: it would take seconds at every start.
-    if (findField(measured.fields, "image") && !measured.isCut) measureNormalisation(measured, left);
+    if (findField(measured.fields, "image")) measureNormalisation(measured, left);
     return {std::make_shared<PartOfDataset>(train, allBut(count, out), measured),
             std::make_shared<PartOfDataset>(train, out, measured)};
 }

@@ -8,8 +8,7 @@ namespace lockstep {
 
 // What training does without, so that something can be chosen by it: `share` of the training samples, rounded, at least
 // one and never all. Which ones depends on the number of samples, the share and `seed` alone, so that all trials that
-// are compared leave out the same. What is left is normalised by its own mean and deviation, and so is the rest; of
-// pictures that are decoded whenever they are read (isCut) by those of all, which are measured once.
+// are compared leave out the same. What is left is normalised by its own mean and deviation, and so is the rest.
 struct HeldOut {
     std::shared_ptr<const Dataset> train, validation;
 };

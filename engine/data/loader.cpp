@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 #include "engine/core/core_wait.h"
@@ -150,8 +151,15 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
     }
 }
 
+// One more is a matter of speed: where there can be none, those that read go on.
 void Loader::useThreads(int threads) {
-    while (std::ssize(m_readers) < std::max(threads, 1)) addReader();
+    try {
+        while (std::ssize(m_readers) < std::max(threads, 1)) addReader();
+    } catch (const std::system_error&) {
+        if (m_readers.empty() || !m_worth) throw;
+        m_worth.reset();
+        threads = static_cast<int>(m_readers.size());
+    }
     const std::lock_guard lock(m_mutex);
     m_threads = std::max(threads, 1);
     m_changed.notify_all();

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/core/random.h"
+#include "engine/data/drawn_places.h"
 #include "engine/data/sample.h"
 
 namespace lockstep {
@@ -94,24 +96,38 @@ private:
     std::atomic<std::int64_t> m_next{0};
 };
 
+std::size_t bytesOf(const ImageShape& shape) {
+    return static_cast<std::size_t>(shape.channels) * static_cast<std::size_t>(shape.height) *
+           static_cast<std::size_t>(shape.width);
+}
+
+std::vector<std::int64_t> spreadEvenly(std::int64_t count) {
+    const std::int64_t taken = std::min(count, kMostNormalising);
+    std::vector<std::int64_t> samples;
+    for (std::int64_t i = 0; i < taken; ++i) samples.push_back(i * count / taken);
+    return samples;
+}
+
 }  // namespace
 
+std::vector<std::int64_t> normalisingSamples(std::int64_t count, std::int64_t most) {
+    return drawnPlaces(count, most, 0, streamOf("normalisation"));
+}
+
 void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels) {
-    const ImageShape shape = info.image();
-    const auto bytes = static_cast<std::size_t>(shape.channels) * static_cast<std::size_t>(shape.height) *
-                       static_cast<std::size_t>(shape.width);
-    const std::size_t count = pixels.size() / bytes,
-                      taken = std::min(count, static_cast<std::size_t>(kMostNormalising));
-    ChannelSums sums(shape);
-    for (std::size_t i = 0; i < taken; ++i) sums.add(pixels.subspan(i * count / taken * bytes, bytes));
-    sums.writeTo(info);
+    measureNormalisation(info, pixels, spreadEvenly(static_cast<std::int64_t>(pixels.size() / bytesOf(info.image()))));
 }
 
 void measureNormalisation(DatasetInfo& info, const Dataset& images) {
-    const std::int64_t count = images.info().count, taken = std::min(count, kMostNormalising);
-    std::vector<std::int64_t> samples;
-    for (std::int64_t i = 0; i < taken; ++i) samples.push_back(i * count / taken);
-    measureNormalisation(info, images, samples);
+    measureNormalisation(info, images, spreadEvenly(images.info().count));
+}
+
+void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels,
+                          std::span<const std::int64_t> samples) {
+    const std::size_t bytes = bytesOf(info.image());
+    ChannelSums sums(info.image());
+    for (const std::int64_t each : samples) sums.add(pixels.subspan(static_cast<std::size_t>(each) * bytes, bytes));
+    sums.writeTo(info);
 }
 
 std::int64_t measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<const std::int64_t> samples,

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "engine/data/dataset.h"
 
@@ -13,6 +14,11 @@ constexpr std::int64_t kMostNormalising = 5000;  // images
 // channel that never changes gets deviation 1. Images that cannot be read are passed over.
 void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels);  // images one behind the other
 void measureNormalisation(DatasetInfo& info, const Dataset& images);
+// Of so many images those that it is measured of where they are chosen by a hash: of a folder of images, however they
+// are kept.
+std::vector<std::int64_t> normalisingSamples(std::int64_t count, std::int64_t most = kMostNormalising);
+void measureNormalisation(DatasetInfo& info, std::span<const std::uint8_t> pixels,
+                          std::span<const std::int64_t> samples);
 // Likewise, from these samples; returns how many of them could be read. `advance` hears how many have been tried;
 // empty: nobody does.
 std::int64_t measureNormalisation(DatasetInfo& info, const Dataset& images, std::span<const std::int64_t> samples,

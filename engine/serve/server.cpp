@@ -7,6 +7,7 @@
 #include "engine/data/held_out.h"
 #include "engine/train/disk_need.h"
 #include "engine/train/memory_need.h"
+#include "engine/train/open_data.h"
 #include "engine/train/plan_run.h"
 #include "engine/train/schedule.h"
 #include "engine/train/weights.h"
@@ -88,7 +89,12 @@ PlanAnswer Server::answer(const PlanRequest& request) {
 SamplesAnswer Server::answer(const SamplesRequest& request) {
     const TrialSpec spec = specOf(request.spec);
     const auto how = valueOf(ParamValues::from(augmentationSchema(), spec.augmentation, "augmentation"));
-    return shownSamples(glimpse(spec), request.count, augmentationFrom(how), spec.seed, m_host.words);
+    const Glimpse& seen = glimpse(spec);
+    SamplesAnswer answer = shownSamples(seen, request.count, augmentationFrom(how), spec.seed, m_host.words);
+    const ModelEntry* const model = m_host.environment().model(spec.model.id);
+    const auto warning = model ? misfit(*model, seen.train) : std::nullopt;
+    if (warning) answer.data.warnings.push_back(m_host.words.told(*warning));
+    return answer;
 }
 
 AskedSamplesAnswer Server::answer(const AskedSamplesRequest& request) {

@@ -99,6 +99,13 @@ public:
         return part.fileOf(at);
     }
 
+    std::vector<Problem> takeRemarks() const override {
+        std::vector<Problem> all;
+        for (const auto& part : m_parts)
+            for (Problem& each : part->takeRemarks()) all.push_back(std::move(each));
+        return all;
+    }
+
 private:
     struct Place {
         const Dataset& part;

@@ -161,6 +161,7 @@ EvaluateResult evaluate(const EvaluateRequest& request) {
     EvaluateResult result = std::move(ranks.front()->result());
     for (BadSamples::Found& each : bad.take()) result.unreadable.push_back(std::move(each.reason));
     std::ranges::sort(result.unreadable, {}, &Problem::field);
+    result.remarks = request.data->takeRemarks();
     if (result.metrics.weight == 0 && !result.unreadable.empty()) throw ProblemError(result.unreadable.front());
     return result;
 }

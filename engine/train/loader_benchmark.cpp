@@ -1,5 +1,6 @@
 #include "engine/train/loader_benchmark.h"
 
+#include "engine/data/bad_samples.h"
 #include "engine/data/load_times.h"
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
@@ -19,6 +20,7 @@ LoaderBench benchmarkLoader(const ResolvedSpec& resolved, const DatasetSplits& d
     const std::int64_t batch = std::min(spec.batch, info.count);
     const BatchLayout layout = batchLayout(info, batch, resolved.mixes());
     LoadTimes times;
+    BadSamples bad;
     LoaderBench bench{.threads = spec.loaderThreads > 0 ? static_cast<int>(spec.loaderThreads) : mostLoaderThreads(1)};
     Loader loader(data.train, Sampler(info.count, batch, spec.seed, Sampler::Order::Shuffled), layout,
                   {.partition = Partition::byRanks(1, 1),
@@ -26,6 +28,7 @@ LoaderBench benchmarkLoader(const ResolvedSpec& resolved, const DatasetSplits& d
                    .seed = spec.seed,
                    .augmentation = augmentationFrom(resolved.augmentationParams),
                    .epochs = 1'000'000,
+                   .bad = spec.onBadSample == "skip" && info.isCut ? &bad : nullptr,
                    .times = &times,
                    .limit = spec.loaderLimit});
     for (std::int64_t i = 0; i < kWarmup; ++i) loader.next();
@@ -39,6 +42,7 @@ LoaderBench benchmarkLoader(const ResolvedSpec& resolved, const DatasetSplits& d
     bench.scale = times.seconds(LoadPart::Scale), bench.augment = times.seconds(LoadPart::Augment);
     bench.rest = bench.threads * bench.seconds - bench.read - bench.decode - bench.scale - bench.augment;
     bench.bytesRead = times.bytesRead;
+    bench.unreadable = bad.count();
     bench.bytesMade = bench.samples * static_cast<std::int64_t>(layout.bytes()) / batch;
     return bench;
 }

@@ -16,6 +16,7 @@ struct LoaderBench {
     // handed over.
     double read = 0, decode = 0, scale = 0, augment = 0, rest = 0;
     std::int64_t bytesRead = 0, bytesMade = 0;  // of files; of batches
+    std::int64_t unreadable = 0;                // different samples, with on_bad_sample=skip
 
     double samplesPerSecond() const { return seconds > 0 ? static_cast<double>(samples) / seconds : 0; }
 };

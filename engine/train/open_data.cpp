@@ -22,26 +22,6 @@ void requireFit(const ResolvedSpec& resolved, const DatasetInfo& info) {
     if (!forward.ok()) throw ProblemError(forward.problems().front());
 }
 
-// A network that halves a large picture five times sees next to nothing of a small one; one for small pictures has many
-// times the work with large ones. Of the latter only those have another name for the others.
-void warnOfSize(const ModelEntry& model, DatasetSplits& data) {
-    constexpr int kLarge = 128, kSmall = 64;
-    constexpr std::string_view kForSmall = "-cifar";
-    const int side = std::min(data.train->info().image().height, data.train->info().image().width);
-    if (model.task != ModelTask::ImageClasses) return;
-    const auto warn = [&](const char* code, const std::string& other) {
-        data.remarks.push_back(
-            {"model", code, {model.name, std::to_string(model.usual.height), std::to_string(side), other}});
-    };
-    const auto isThere = [](const std::string& name) { return findModel(builtinModels(), name) != nullptr; };
-    const std::string small = model.name + std::string(kForSmall);
-    if (model.usual.height >= kLarge && side <= kSmall)
-        warn("data.small-for-model", isThere(small) ? small : std::string("resnet18-cifar"));
-    if (!model.name.ends_with(kForSmall) || side < kLarge) return;
-    const std::string large = model.name.substr(0, model.name.size() - kForSmall.size());
-    if (isThere(large)) warn("data.large-for-model", large);
-}
-
 Problem otherData(bool sameCount, bool accepted, const std::string& place, std::vector<std::string> args) {
     const std::string code = sameCount ? "data.other-content" : "data.other-count";
     return {place, accepted ? code + "-accepted" : code, std::move(args)};
@@ -79,6 +59,25 @@ constexpr auto kMoment = std::chrono::milliseconds(500);
 
 }  // namespace
 
+// A network that halves a large picture five times sees next to nothing of a small one; one for small pictures has many
+// times the work with large ones. Of the latter only those have another name for the others.
+std::optional<Problem> misfit(const ModelEntry& model, const DatasetInfo& info) {
+    constexpr int kLarge = 128, kSmall = 64;
+    constexpr std::string_view kForSmall = "-cifar";
+    const int side = std::min(info.image().height, info.image().width);
+    if (model.task != ModelTask::ImageClasses || side == 0) return std::nullopt;
+    const auto warning = [&](const char* code, const std::string& other) {
+        return Problem{"model", code, {model.name, std::to_string(model.usual.height), std::to_string(side), other}};
+    };
+    const auto isThere = [](const std::string& name) { return findModel(builtinModels(), name) != nullptr; };
+    const std::string small = model.name + std::string(kForSmall);
+    if (model.usual.height >= kLarge && side <= kSmall)
+        return warning("data.small-for-model", isThere(small) ? small : std::string("resnet18-cifar"));
+    if (!model.name.ends_with(kForSmall) || side < kLarge) return std::nullopt;
+    const std::string large = model.name.substr(0, model.name.size() - kForSmall.size());
+    return isThere(large) ? std::optional(warning("data.large-for-model", large)) : std::nullopt;
+}
+
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch) {
     const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
     if (!path.ok()) return path.problems();
@@ -89,7 +88,9 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
     if (!splits.ok()) return splits;
     try {
         if (watch.trains) requireFit(resolved, splits.value().train->info());
-        if (watch.trains) warnOfSize(*resolved.model, splits.value());
+        if (watch.trains)
+            if (auto warning = misfit(*resolved.model, splits.value().train->info()))
+                splits.value().remarks.push_back(std::move(*warning));
         if (watch.trains) warnOfAugmentation(resolved, splits.value());
         noteSize(resolved, splits.value());
         splits.value().fingerprint = fingerprintOf(splits.value());
@@ -136,7 +137,7 @@ OpeningWatch watchWithRate(std::function<void(const DataProgress&)> tell) {
                          std::int64_t done, std::int64_t total) mutable {
         const auto now = Clock::now();
         if (total == 0) return now - begin < kMoment ? void() : tell({done, 0, 0, 0});
-        if (!start || start->total != total) start = {done, total, now};
+        if (!start || start->total != total || done < start->done) start = {done, total, now};
         if (now == start->time || now - begin < kMoment) return;
         const std::chrono::duration<double> passed = now - start->time;
         tell({done, total, static_cast<double>(done - start->done) / passed.count(), *bytes});

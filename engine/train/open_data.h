@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "engine/data/dataset.h"
@@ -13,6 +14,9 @@ namespace lockstep {
 // their fields or classes is refused as soon as those are known, before the samples are read. Problems: of the dataset,
 // "dataset.cancelled", of building the model. Of data to be asked about (OpeningWatch::trains) nothing is refused here.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
+
+// That a model is for images of another size than these, with the name of one that fits; nothing: they fit.
+std::optional<Problem> misfit(const ModelEntry& model, const DatasetInfo& info);
 
 // The splits as a trial has them: where it holds out a share of the training samples, those are its validation split,
 // instead of the dataset's own. Not of the seed that trials differ by, so that all that are compared have the same.

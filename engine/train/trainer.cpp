@@ -118,6 +118,7 @@ private:
                                           .trained = train,
                                           .data = test.value(),
                                           .onStuck = onStuck([&end](int) { return end.step; })});
+        for (Problem& remark : result.remarks) m_events.post(Message{"warning", std::move(remark)});
         EvalDone done = evaluationEvent(result.metrics, train.classes.size());
         done.step = result.counts.step = chosen.step;
         done.epoch = result.counts.epoch = chosen.epoch;

@@ -236,6 +236,7 @@ void Worker::finishEpoch() {
     ++m_epoch;
     m_stepInEpoch = 0;
     m_epochSums = {};
+    m_hasRead = false;
     m_epochSamples = 0;
     m_epochBegan = m_trainClock.seconds();
     m_stop = m_stop || m_stopAfterEpoch;

@@ -183,6 +183,7 @@ private:
     LossScale m_lossScale;
     MetricSums m_epochSums, m_evaluated;
     std::optional<Problem> m_latestBad;  // why a sample could not be read
+    bool m_hasRead = false;              // in this epoch, for an update that was not applied
     EvalCounts m_evaluatedCounts;
     static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     // Of each metric its best so far; not a number before the first evaluation.

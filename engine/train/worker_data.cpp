@@ -72,9 +72,10 @@ void Worker::tellOfBadSamples() {
     if (!found.empty()) m_latestBad = found.back().reason;
     const std::int64_t count = m_run.bad.count();
     std::int64_t at = count - std::ssize(found);
-    const char* code = m_run.plan.batchNorm.empty() ? "run.sample-skipped" : "run.sample-skipped-normed";
     for (const BadSamples::Found& each : found) {
         if (++at > kNamed) continue;
+        const bool isNormed = each.isTraining && !m_run.plan.batchNorm.empty();
+        const char* code = isNormed ? "run.sample-skipped-normed" : "run.sample-skipped";
         Problem said{each.reason.field, code, {std::to_string(at), each.reason.code, each.reason.field}};
         said.args.insert(said.args.end(), each.reason.args.begin(), each.reason.args.end());
         m_run.events.post(Message{"warning", std::move(said)});
@@ -89,8 +90,8 @@ void Worker::tellOfBadSamples() {
 
 // However many may be bad: of none there is neither a loss nor an accuracy.
 void Worker::requireAnySample() const {
-    if (!m_latestBad || (m_epochSums.weight > 0 && m_evaluated.weight > 0)) return;
-    const bool isTraining = m_epochSums.weight == 0;
+    const bool isTraining = m_epochSums.weight == 0 && !m_hasRead;
+    if (!m_latestBad || (!isTraining && m_evaluated.weight > 0)) return;
     Problem none{m_latestBad->field,
                  isTraining ? "run.none-to-train" : "run.none-to-evaluate",
                  {std::to_string(m_epoch + 1), m_latestBad->code, m_latestBad->field}};

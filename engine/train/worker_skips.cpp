@@ -33,6 +33,7 @@ bool isFinite(const HostTensor& tensor) {
 void Worker::skipUpdate(std::size_t which) {
     const bool isBlank = m_run.bad.count() > 0 && m_replica->scalar(which, "weight") == 0;
     if (isBlank) return;  // none of its samples could be read, which is told of by itself
+    m_hasRead = true;
     const double lossSum = m_replica->scalar(which, "loss_sum"), scale = m_lossScale.value();
     const std::string update = std::to_string(m_step + 1), epoch = std::to_string(m_epoch + 1);
     const auto warn = [&](Problem problem) { m_run.events.post(Message{"warning", std::move(problem)}); };

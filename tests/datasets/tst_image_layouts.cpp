@@ -37,16 +37,21 @@ void writeImageNet(const fs::path& root) {
 
 // The devkit's meta.mat.
 void writeMeaning(const fs::path& file, const std::vector<std::pair<double, std::string>>& synsets) {
-    const char* fields[] = {"ILSVRC2012_ID", "WNID"};
+    const char* fields[] = {"ILSVRC2012_ID", "WNID", "words"};
     std::size_t count[] = {synsets.size(), 1}, one[] = {1, 1};
     fs::remove(file);
     mat_t* const mat = Mat_CreateVer(file.c_str(), nullptr, MAT_FT_MAT5);
-    matvar_t* const all = Mat_VarCreateStruct("synsets", 2, count, fields, 2);
+    matvar_t* const all = Mat_VarCreateStruct("synsets", 2, count, fields, 3);
     for (std::size_t i = 0; i < synsets.size(); ++i) {
         auto [number, id] = synsets[i];
-        std::size_t length[] = {1, id.size()};
+        std::string words = id == kFish ? "a fish, a carp" : "a bird";
+        std::size_t length[] = {1, id.size()}, letters[] = {1, words.size()};
+        auto whole = static_cast<std::int32_t>(number);  // scipy writes what was given: i is any kind of number
         Mat_VarSetStructFieldByName(all, fields[0], i,
-                                    Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one, &number, 0));
+                                    i == 0 ? Mat_VarCreate(nullptr, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, one, &number, 0)
+                                           : Mat_VarCreate(nullptr, MAT_C_INT32, MAT_T_INT32, 2, one, &whole, 0));
+        Mat_VarSetStructFieldByName(all, fields[2], i,
+                                    Mat_VarCreate(nullptr, MAT_C_CHAR, MAT_T_UTF8, 2, letters, words.data(), 0));
         Mat_VarSetStructFieldByName(all, fields[1], i,
                                     Mat_VarCreate(nullptr, MAT_C_CHAR, MAT_T_UTF8, 2, length, id.data(), 0));
     }
@@ -186,7 +191,7 @@ private slots:
         QCOMPARE(codeWith("a0.jpg,\"cat\n"), std::string("csv.unterminated-quote"));
         QCOMPARE(codeWith("a0.jpg,cat\xff\n"), std::string("text.not-utf8"));
         QCOMPARE(codeWith("a0.jpg,cat\na1.jpg,cat\n"), std::string("dataset.too-few-classes"));
-        QCOMPARE(codeWith("x,cat\ny,dog\n"), std::string("image-folder.none-readable"));
+        QCOMPARE(codeWith("x,cat\ny,dog\n"), std::string("label-list.matches-none"));
         QCOMPARE(codeWith(""), std::string("text.empty"));
         fs::remove(folder / "labels.csv");
         writeText(folder / "train.txt", "a0.jpg\n");
@@ -317,10 +322,25 @@ private slots:
         const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().testPerClass, (Counts{1, 2}));
+        QCOMPARE(report.value().classes, (Names{"a fish", "a bird"}));
         writeText(data / "ILSVRC2012_validation_ground_truth.txt", "1\n7\n1\n");
         QCOMPARE(codeOf(inspectImages(folder.path())), std::string("devkit.unknown-number"));
         writeText(data / "meta.mat", "MATLAB 5.0 MAT-file, and nothing of it");
         QCOMPARE(codeOf(inspectImages(folder.path())), std::string("devkit.no-meaning"));
+    }
+
+    void aListThatIsOfOtherImagesIsRefused() {
+        const Folder folder;
+        writeImageNet(folder.path());
+        writeText(folder / "val.csv", "file,label\nother1,n01440764\nother2,n01514668\n");
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.matches-none"));
+    }
+
+    void twoFoldersOfOneSplitAreRefused() {
+        const Folder folder;
+        for (const char* split : {"train", "val", "Validation"})
+            for (const char* label : {"a", "b"}) writePictures(folder / split / label, "x", 2, ".jpg");
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("class-folder.split-twice"));
     }
 
     void splitsMayBeWrittenInCapitals() {
@@ -384,7 +404,7 @@ private slots:
         writeText(folder / "val.csv", "ILSVRC2012_val_00000000,n02102040\n");
         QCOMPARE(codeOf(inspectImages(folder.path())), std::string("picture.unknown-class"));
         writeText(folder / "val.csv", "none,n01440764\n");
-        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("dataset.missing-test"));
+        QCOMPARE(codeOf(inspectImages(folder.path())), std::string("label-list.matches-none"));
     }
 
     void synsetsOfOneName() {

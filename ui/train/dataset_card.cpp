@@ -77,7 +77,7 @@ QWidget* DatasetCard::makeNotice() {
     layout->setContentsMargins(0, 0, 0, 0);
     m_notice = mutedLabel({});
     m_cancel = new QPushButton(tr("Cancel"));
-    m_cancel->setToolTip(tr("Stops unpacking; nothing of the archive is kept. (Esc)"));
+    m_cancel->setToolTip(tr("The form stays as it is, and nothing of an archive is kept. (Esc)"));
     layout->addWidget(m_notice, 1);
     layout->addWidget(m_cancel);
     connect(m_cancel, &QPushButton::clicked, this, [this] { cancel(); });
@@ -88,8 +88,9 @@ QWidget* DatasetCard::makeNotice() {
 void DatasetCard::connectUnpacker() {
     connect(&m_unpacker, &ArchiveUnpacker::progressed, this,
             [this](int percent) { say(tr("Unpacking the archive: %1 %").arg(percent), true); });
-    connect(&m_unpacker, &ArchiveUnpacker::unpacked, this,
-            [this](const QString&, const QString& folder) { look(folder); });
+    connect(&m_unpacker, &ArchiveUnpacker::unpacked, this, [this](const QString&, const QString& folder) {
+        look(folder, [this, folder](const auto& reply) { taken(folder, reply); });
+    });
     connect(&m_unpacker, &ArchiveUnpacker::failed, this,
             [this](const QString&, const Problem& problem) { refuse(problem); });
 }
@@ -122,7 +123,8 @@ bool DatasetCard::needsNoFolder() const {
 }
 
 bool DatasetCard::cancel() {
-    if (!m_unpacker.isBusy()) return false;
+    if (!m_unpacker.isBusy() && m_looking.isEmpty()) return false;
+    m_looking.clear();
     m_unpacker.cancel();
     m_noticeRow->hide();
     return true;
@@ -144,12 +146,11 @@ void DatasetCard::take(const QString& path) {
     cancel();
     m_dropProblems.clear();
     showProblems();
-    if (!QFileInfo(path).isFile() || !isArchiveName(path)) return look(path);
-    m_looking = path;
-    say(tr("Looking at %1 …").arg(path));
-    m_answers.inspect(path, [this, path](const auto& reply) {
+    if (!QFileInfo(path).isFile() || !isArchiveName(path))
+        return look(path, [this, path](const auto& reply) { taken(path, reply); });
+    look(path, [this, path](const auto& reply) {
         const bool isReadInPlace = reply.ok() && reply.answer.data.format == "image-folder";
-        if (m_looking == path) isReadInPlace ? taken(path, reply) : unpack(path);
+        isReadInPlace ? taken(path, reply) : unpack(path);
     });
 }
 
@@ -162,10 +163,13 @@ void DatasetCard::unpack(const QString& path) {
 
 void DatasetCard::refuse(const Problem& problem) { taken({}, EngineReply<InspectRequest>::refusal(problem)); }
 
-void DatasetCard::look(const QString& path) {
+// Nobody hears of what was cancelled meanwhile.
+void DatasetCard::look(const QString& path, const Answered& answered) {
     m_looking = path;
-    say(tr("Looking at %1 …").arg(path));
-    m_answers.inspect(path, [this, path](const auto& reply) { taken(path, reply); });
+    say(tr("Looking at %1 …").arg(path), true);
+    m_answers.inspect(path, [this, path, answered](const auto& reply) {
+        if (m_looking == path) answered(reply);
+    });
 }
 
 void DatasetCard::taken(const QString& path, const EngineReply<InspectRequest>& reply) {

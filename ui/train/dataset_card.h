@@ -29,7 +29,7 @@ public:
     void chooseFolder();
     void chooseFile();
     void commit();  // what is typed as the path and not yet taken
-    bool cancel();  // an archive that is unpacked; false: there is none
+    bool cancel();  // an archive that is looked at or unpacked; false: there is none
     void showDropTarget(bool on);
 
 protected:
@@ -39,7 +39,8 @@ private:
     QWidget* makePathRow();
     QWidget* makeNotice();
     void connectUnpacker();
-    void look(const QString& path);
+    using Answered = std::function<void(const EngineReply<InspectRequest>& reply)>;
+    void look(const QString& path, const Answered& answered);
     void unpack(const QString& path);
     void lookAtTyped();
     void taken(const QString& path, const EngineReply<InspectRequest>& reply);
@@ -51,7 +52,6 @@ private:
     void showSamples();
     void showProblems();
     void showPath();
-    QString summary(const QJsonObject& report) const;
 
     SpecForm& m_form;
     FormAnswers& m_answers;

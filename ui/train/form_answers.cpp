@@ -13,7 +13,7 @@ constexpr int kSamples = 10, kCurvePoints = 240;
 
 // Which parts of a spec an answer depends on.
 const QStringList kOfCurve{"schedule", "learning_rate", "epochs", "learning_rate_rule", "learning_rate_batch", "batch"};
-const QStringList kOfSamples{"dataset", "augmentation", "seed"};
+const QStringList kOfSamples{"dataset", "model", "augmentation", "seed"};
 const QStringList kOfPlan{
     "dataset",       "model",     "devices",  "batch",        "accumulation",    "mode",          "shards",
     "shard_threads", "optimizer", "epochs",   "bucket_bytes", "label_smoothing", "average_decay", "shares",
