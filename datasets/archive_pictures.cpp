@@ -228,14 +228,14 @@ bool isOfImages(const fs::path& archive) {
     return false;  // or opening it will say what is wrong
 }
 
-bool isUnreadable(const fs::path& archive) {
+bool isRefused(const fs::path& archive) {
     try {
         const RandomFile file(archive);
-        openMembers(file)->next();
+        const auto first = openMembers(file)->next();
+        return first && isArchiveName(first->name);
     } catch (const ProblemError&) {
         return true;
     }
-    return false;
 }
 
 FolderScan scanArchives(const fs::path& root, const std::vector<fs::path>& archives, double testShare,

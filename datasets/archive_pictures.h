@@ -12,7 +12,7 @@ std::vector<std::filesystem::path> archivesAt(const std::filesystem::path& path)
 
 // Whether an archive begins like one of images. Reads little; throws nothing but std::bad_alloc.
 bool isOfImages(const std::filesystem::path& archive);
-bool isUnreadable(const std::filesystem::path& archive);  // likewise: compressed, cut short, something else…
+bool isRefused(const std::filesystem::path& archive);  // likewise: compressed, cut short, of archives…
 
 // Lists the images of archives, which are read in place: labelled by folders as if the archive lay unpacked, or as
 // shards (shard_members.h). An archive belongs to the split that its folder or its name says ("val-0001.tar"); else a

@@ -330,7 +330,7 @@ int recogniseImages(const fs::path& path) {
     if (holdsClassFolders(places.data)) return 70;
     const auto archives = archivesAt(path);
     if (archives.empty()) return 0;
-    if (isUnreadable(archives.front())) return 10;  // so that opening it says why, and what to do
+    if (isRefused(archives.front())) return 10;  // so that opening it says why, and what to do
     return isOfImages(archives.front()) ? 70 : 0;
 }
 

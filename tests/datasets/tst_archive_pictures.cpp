@@ -301,6 +301,7 @@ private slots:
         }
         writeFile(folder / "b.tar", tarOf({{"n01440764.tar", tarOf(classFolders(""))}}));
         QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.of-archives"));
+        QCOMPARE(idAt(folder / "b.tar"), std::string("image-folder"));  // whose opening says so
     }
 
     void namesThatLeadElsewhere() {
