@@ -12,7 +12,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '4'};
+constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '5'};
 
 // Little-endian on every machine that we build for; a cache never leaves its machine.
 struct Header {

@@ -72,4 +72,18 @@ int exifOrientation(Bytes jpeg) {
     return 1;
 }
 
+// Chunks: a length, a kind, so many bytes, and a checksum.
+int exifOrientationOfPng(Bytes png) {
+    constexpr std::size_t kSignature = 8, kHead = 8, kChecksum = 4;
+    for (std::size_t at = kSignature; at + kHead <= png.size();) {
+        std::size_t length = 0;
+        for (std::size_t i = 0; i < 4; ++i) length = length << 8 | png[at + i];
+        const std::string_view kind(reinterpret_cast<const char*>(png.data()) + at + 4, 4);
+        if (length > png.size() - at - kHead) return 1;
+        if (kind == "eXIf") return orientationIn(Tiff(png.subspan(at + kHead, length)));
+        at += kHead + length + kChecksum;
+    }
+    return 1;
+}
+
 }  // namespace lockstep

@@ -10,8 +10,8 @@ namespace lockstep {
 
 // Decoders of untrusted images: libjpeg-turbo and libpng, with limits on pixels and scans; no allocation is larger than
 // kLargestPicture. A JPEG warning is an error (half a picture is no picture). Of a PNG's ancillary chunks only
-// transparency is read, and what libpng warns of is passed over; damaged pixels are errors. A JPEG comes upright, as
-// its Exif segment says (exif.h), and so does its size. Thread-safe. All throw ProblemError naming `file`:
+// transparency and Exif are read, and what libpng warns of is passed over; damaged pixels are errors. Pictures come
+// upright, as their Exif says (exif.h), and so does their size. Thread-safe. All throw ProblemError naming `file`:
 // image.truncated, image.corrupt, image.too-large, image.unsupported-colour, image.not-an-image.
 
 constexpr std::uint64_t kMostPixels = 64 << 20;

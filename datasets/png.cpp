@@ -4,7 +4,9 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
+#include "datasets/exif.h"
 #include "datasets/image_codec.h"
 #include "engine/core/result.h"
 
@@ -99,13 +101,15 @@ private:
 }  // namespace
 
 PictureSize sizeOfPng(std::span<const std::uint8_t> bytes, const std::filesystem::path& file) {
-    return PngReader(bytes, file).size();
+    PictureSize size = PngReader(bytes, file).size();
+    if (liesOnItsSide(exifOrientationOfPng(bytes))) std::swap(size.height, size.width);
+    return size;
 }
 
 void decodePng(std::span<const std::uint8_t> bytes, const std::filesystem::path& file, const DecodeWish& wish,
                DecodedPart& into) {
     PngReader reader(bytes, file);
-    const PictureSize size = reader.size();
+    PictureSize size = reader.size();
     requireSaneSize(static_cast<std::uint64_t>(size.width), static_cast<std::uint64_t>(size.height), file);
     if (size.channels != 1 && size.channels != 3) {
         throw ProblemError({file.string(), "image.unsupported-colour", {std::to_string(size.channels) + " channels"}});
@@ -115,6 +119,10 @@ void decodePng(std::span<const std::uint8_t> bytes, const std::filesystem::path&
     std::vector<png_bytep> rows;
     for (int y = 0; y < size.height; ++y) rows.push_back(into.picture.row(y));
     reader.rows(rows);
+    if (const int orientation = exifOrientationOfPng(bytes); orientation > 1) {
+        into.picture = upright(std::move(into.picture), orientation);
+        size.height = into.picture.height, size.width = into.picture.width;
+    }
     into.view = into.picture.view();
     into.box = wish.part ? wish.part(size)
                          : PictureBox{0, 0, static_cast<double>(size.width), static_cast<double>(size.height)};

@@ -1,3 +1,5 @@
+#include <zlib.h>
+
 #include <QtTest>
 #include <algorithm>
 
@@ -11,6 +13,25 @@ using namespace lockstep;
 using namespace lockstep::test;
 
 namespace {
+
+// What a JPEG's Exif segment holds as a chunk behind the header.
+Bytes pngWithExif(const Bytes& png, const Bytes& jpeg) {
+    const Bytes mark{'E', 'x', 'i', 'f', 0, 0};
+    const auto tiff = std::ranges::search(jpeg, mark).end();
+    const std::size_t length = (std::size_t{jpeg[4]} << 8 | jpeg[5]) - 8;
+    Bytes chunk{'e', 'X', 'I', 'f'};
+    chunk.insert(chunk.end(), tiff, tiff + static_cast<std::ptrdiff_t>(length));
+    const auto number = [](unsigned long value) {
+        return Bytes{static_cast<std::uint8_t>(value >> 24), static_cast<std::uint8_t>(value >> 16),
+                     static_cast<std::uint8_t>(value >> 8), static_cast<std::uint8_t>(value)};
+    };
+    constexpr std::ptrdiff_t kBehindHeader = 8 + 25;
+    Bytes out(png.begin(), png.begin() + kBehindHeader);
+    for (const Bytes& each : {number(length), chunk, number(crc32(0, chunk.data(), static_cast<uInt>(chunk.size())))})
+        out.insert(out.end(), each.begin(), each.end());
+    out.insert(out.end(), png.begin() + kBehindHeader, png.end());
+    return out;
+}
 
 struct Decoded {
     Picture picture;
@@ -123,8 +144,11 @@ private slots:
             for (int x = 0; x < width; ++x) pixels.push_back(rows[y / kDot][x / kDot] == '#' ? 255 : 0);
         }
         const Bytes plain = jpegOf(pixels, width, height, TJPF_GRAY);
-        for (const bool littleEndian : {true, false}) {
-            const Bytes file = withExif(plain, orientation, littleEndian);
+        const Bytes lossless = pngOf(pixels, width, height, PNG_COLOR_TYPE_GRAY);
+        for (const auto& [isPng, littleEndian] :
+             {std::pair{false, true}, {false, false}, {true, true}, {true, false}}) {
+            const Bytes file = isPng ? pngWithExif(lossless, withExif(plain, orientation, littleEndian))
+                                     : withExif(plain, orientation, littleEndian);
             const Decoded out = decode(file, {1});
             QCOMPARE(out.code, std::string());
             QString seen;
@@ -139,6 +163,7 @@ private slots:
             const PictureSize size = sizeOfImage(file, "");
             QCOMPARE(size.height, 4 * kDot);
             QCOMPARE(size.width, 3 * kDot);
+            if (isPng) continue;
             // At a reduced scale, too.
             const Decoded small = decode(file, reducedTo(1, 24));
             QCOMPARE(small.picture.height, 32);
