@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "datasets/file_time.h"
 #include "datasets/split_names.h"
 #include "engine/core/random.h"
 #include "engine/core/system_names.h"
@@ -19,11 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string nameOf(const fs::path& path) { return path.filename().string(); }
-
-std::int64_t nanoseconds(const timespec& time) {
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    return std::int64_t{time.tv_sec} * kSecond + time.tv_nsec;
-}
 
 // A link to a folder that it lies in would be gone through without end.
 bool leadsUpwards(const fs::directory_entry& item) {

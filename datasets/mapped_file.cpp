@@ -5,17 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "datasets/file_time.h"
 #include "datasets/lost_pages.h"
 
 namespace lockstep {
-
-namespace {
-
-std::int64_t modifiedNs(const struct stat& facts) {
-    return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
-}
-
-}  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& file) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -37,7 +30,7 @@ std::shared_ptr<const MappedFile> MappedFile::of(int descriptor, std::size_t siz
     }
     surviveLostPages(begin, size);
     return std::shared_ptr<const MappedFile>(
-        new MappedFile(static_cast<const std::byte*>(begin), size, descriptor, modifiedNs(facts)));
+        new MappedFile(static_cast<const std::byte*>(begin), size, descriptor, nanoseconds(facts.st_mtim)));
 }
 
 MappedFile::~MappedFile() {
@@ -57,7 +50,7 @@ bool MappedFile::isAt(const std::filesystem::path& file) const {
 bool MappedFile::isAsMapped() const {
     struct stat facts {};
     return !haveLostPages(m_begin) && fstat(m_descriptor, &facts) == 0 &&
-           static_cast<std::size_t>(facts.st_size) >= m_size && modifiedNs(facts) == m_modifiedNs;
+           static_cast<std::size_t>(facts.st_size) >= m_size && nanoseconds(facts.st_mtim) == m_modifiedNs;
 }
 
 }  // namespace lockstep

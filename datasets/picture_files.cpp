@@ -6,12 +6,6 @@
 
 namespace lockstep {
 
-namespace {
-
-constexpr std::uint64_t kLargestFile = 256 << 20;
-
-}  // namespace
-
 std::span<const std::uint8_t> PictureFiles::encoded(std::int64_t index, std::vector<std::uint8_t>& into) const {
     try {
         return asListed(index, into);

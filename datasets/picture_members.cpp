@@ -5,12 +5,6 @@
 
 namespace lockstep {
 
-namespace {
-
-constexpr std::uint64_t kLargestFile = 256 << 20;
-
-}  // namespace
-
 std::span<const std::uint8_t> PictureMembers::encoded(std::int64_t index, std::vector<std::uint8_t>& into) const {
     const auto at = static_cast<std::size_t>(index);
     const FileEntry& member = m_members->entry(at);

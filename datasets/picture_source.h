@@ -10,6 +10,8 @@
 
 namespace lockstep {
 
+constexpr std::uint64_t kLargestFile = 256 << 20;  // of an encoded picture, in bytes
+
 // Pictures of any size, by number, wherever they are kept. Const calls are safe from many threads.
 class PictureSource {
 public:

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "datasets/file_time.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
@@ -17,8 +18,6 @@ namespace {
 [[noreturn]] void unreadable(const std::filesystem::path& file) {
     throw ProblemError({file.string(), "file.unreadable", {std::strerror(errno)}});
 }
-
-std::int64_t nanoseconds(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
 }  // namespace
 

@@ -4,13 +4,9 @@
 
 #include <chrono>
 
+#include "datasets/file_time.h"
+
 namespace lockstep {
-
-namespace {
-
-std::int64_t nanoseconds(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
-
-}  // namespace
 
 WatchedPath watched(const std::filesystem::path& path) {
     struct stat facts {};
