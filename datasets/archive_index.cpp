@@ -33,6 +33,7 @@ bool isUnsafe(std::string_view name) {
 std::unique_ptr<MemberReader> openMembers(const RandomFile& archive) {
     std::array<std::uint8_t, 512> front{};
     const std::size_t bytes = archive.read(0, front);
+    if (bytes == 0) throw ProblemError({archive.path().string(), "archive.no-bytes", {}});
     const std::string_view begin(reinterpret_cast<const char*>(front.data()), bytes);
     if (begin.starts_with("PK\3\4") || begin.starts_with("PK\5\6")) return openZip(archive);
     const auto isBegin = [&](std::string_view magic) { return begin.starts_with(magic); };

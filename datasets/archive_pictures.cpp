@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -41,6 +43,32 @@ std::optional<Split> splitOfArchive(const fs::path& root, const fs::path& archiv
     if (archive == root) return std::nullopt;
     if (archive.parent_path() != root) return splitOf(archive.parent_path().filename().string());
     return splitByName(archive);
+}
+
+// What begins alike and ends with a number: shards are counted from 0 or 1.
+using Series = std::map<std::string, std::set<std::uint64_t>>;
+
+void addTo(Series& all, const fs::path& shard) {
+    const std::string stem = shard.stem().string();
+    const std::size_t digits = stem.size() - (stem.find_last_not_of("0123456789") + 1);
+    std::uint64_t number = 0;
+    const char* const end = stem.data() + stem.size();
+    if (digits == 0 || std::from_chars(end - digits, end, number).ec != std::errc()) return;
+    all[(shard.parent_path() / stem.substr(0, stem.size() - digits)).string()].insert(number);
+}
+
+// A download that was broken off leaves gaps; what would follow the last, nobody knows.
+void noteMissingShards(const std::vector<fs::path>& shards, std::vector<Problem>& notes) {
+    Series all;
+    for (const fs::path& each : shards) addTo(all, each);
+    for (const auto& [name, numbers] : all) {
+        const std::uint64_t first = std::min<std::uint64_t>(*numbers.begin(), 1);
+        const std::uint64_t missing = *numbers.rbegin() - first + 1 - numbers.size();
+        std::uint64_t lowest = first;
+        while (numbers.contains(lowest)) ++lowest;
+        if (numbers.size() > 1 && missing > 0)
+            notes.push_back({name, "shard.missing", {std::to_string(lowest), std::to_string(missing)}});
+    }
 }
 
 void addArchives(const fs::path& folder, std::vector<fs::path>& archives) {
@@ -83,13 +111,16 @@ public:
             m_reading.list(1);
         });
         std::erase_if(m_members, [&](const MemberPlace& member) { return passesOver(member); });
-        isShard(m_members) ? addShard() : addFolders();
+        const bool isOfSamples = isShard(m_members);
+        if (isOfSamples) m_shards.push_back(path);
+        isOfSamples ? addShard() : addFolders();
         m_scan.archives.push_back(path);
     }
 
     FolderScan finish(double testShare) {
         if (m_passedOver > 0)
             m_scan.notes.push_back({m_firstPassedOver, "class-folder.passed-over", {std::to_string(m_passedOver)}});
+        noteMissingShards(m_shards, m_scan.notes);
         if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.test);  // one alone is all there is
         if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.validation);
         if (m_splits.train.empty() && !m_archiveInside.empty())
@@ -150,7 +181,7 @@ private:
         if (member.kind == MemberPlace::Kind::Packed)
             throw ProblemError({m_archive->path().string(), "archive.member-packed", {member.name}});
         if (member.kind == MemberPlace::Kind::Other) return skip(member, "file.not-regular");
-        of(split).add(entryOf(member), className);
+        m_splits.of(split).add(entryOf(member), className);
     }
 
     FileEntry entryOf(const MemberPlace& member) {
@@ -174,10 +205,6 @@ private:
         return known->second;
     }
 
-    NamedPictures& of(Split split) {
-        return split == Split::Train ? m_splits.train : split == Split::Test ? m_splits.test : m_splits.validation;
-    }
-
     fs::path pathOf(const MemberPlace& member) const { return m_archive->path() / member.name; }
 
     void skip(const MemberPlace& member, const char* code) {
@@ -191,6 +218,7 @@ private:
     std::int64_t m_passedOver = 0;
     std::string m_firstPassedOver;
     std::string m_archiveInside;  // the first that is itself one
+    std::vector<fs::path> m_shards;
     // Of the archive that is listed at the moment:
     const RandomFile* m_archive = nullptr;
     std::vector<MemberPlace> m_members;

@@ -137,12 +137,14 @@ public:
 
     FolderScan listed(const FlatSplit& train) {
         FolderScan scan;
+        if (train.folder == m_places.data) {
+            addSplits(scan, listedSplits(train.folder, *train.list, imageFiles(), m_reading, scan), m_testShare);
+            return scan;
+        }
         NamedSplits splits(scan.names);
         splits.train = pictures(train, scan);
-        if (train.folder != m_places.data) {
-            splits.test = pictures(flatTest(m_places), scan);
-            splits.validation = pictures(flatSplit(m_places, Split::Validation), scan);
-        }
+        splits.test = pictures(flatTest(m_places), scan);
+        splits.validation = pictures(flatSplit(m_places, Split::Validation), scan);
         addSplits(scan, std::move(splits), m_testShare);
         return scan;
     }

@@ -7,6 +7,7 @@
 
 #include "datasets/csv.h"
 #include "datasets/devkit.h"
+#include "datasets/split_names.h"
 #include "datasets/text_file.h"
 #include "engine/core/result.h"
 #include "engine/core/system_names.h"
@@ -22,6 +23,7 @@ constexpr std::string_view kFileColumns[] = {"filename", "file_name", "file",   
                                              "image",    "img",       "imageid", "image_id",   "id"};
 constexpr std::string_view kLabelColumns[] = {"label", "class",  "category", "label_name", "class_name",
                                               "wnid",  "target", "breed",    kPrediction};
+constexpr std::string_view kSplitColumns[] = {"split", "subset"};
 constexpr std::string_view kSpace = " \t\r";
 
 std::string trimmed(const std::string& text) {
@@ -47,6 +49,7 @@ std::optional<std::size_t> columnOf(const std::vector<std::string>& cells, std::
 struct Columns {
     std::size_t file = 0, label = 1;
     bool named = false, isPrediction = false;
+    std::optional<std::size_t> split = {};
 };
 
 [[noreturn]] void failColumn(const fs::path& file, const char* column, const std::vector<std::string>& header) {
@@ -64,7 +67,12 @@ Columns columnsOf(const fs::path& file, const std::vector<std::string>& first) {
     if (first.size() == 2 && !label) label = 1 - *name;
     if (!name) failColumn(file, "file", first);
     if (!label) failColumn(file, "label", first);
-    return {*name, *label, true, lowered(trimmed(first[*label])) == kPrediction};
+    return {*name, *label, true, lowered(trimmed(first[*label])) == kPrediction, columnOf(first, kSplitColumns)};
+}
+
+Split splitIn(const std::string& cell, const fs::path& file, std::int64_t line) {
+    if (const auto split = splitOf(trimmed(cell))) return *split;
+    throw ProblemError({file.string(), "label-list.unknown-split", {std::to_string(line), trimmed(cell)}});
 }
 
 std::vector<ListedLabel> readCsv(const fs::path& file) {
@@ -78,6 +86,7 @@ std::vector<ListedLabel> readCsv(const fs::path& file) {
         std::string label = trimmed(cells[columns.label]);
         if (columns.isPrediction) label = label.substr(0, label.find(' '));
         labels.push_back({trimmed(cells[columns.file]), std::move(label), reader.line()});
+        if (columns.split) labels.back().split = splitIn(cells[*columns.split], file, reader.line());
     }
     return labels;
 }

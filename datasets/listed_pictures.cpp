@@ -39,6 +39,7 @@ public:
     Matching(const fs::path& folder, const fs::path& list, FileList files)
         : m_list(list), m_bases{list.parent_path(), folder, folder / "images"}, m_files(std::move(files)) {
         m_labels.assign(m_files.size(), kNone);
+        m_splits.assign(m_files.size(), Split::Train);
         m_places.reserve(2 * m_files.size());
         for (std::uint32_t i = 0; i < m_files.size(); ++i)
             for (const bool isWhole : {true, false}) m_places.push_back({hashOf(nameOf(i, isWhole)), !isWhole, i});
@@ -49,7 +50,7 @@ public:
         const auto place = find(row.file);
         const std::uint32_t label = row.label.empty() ? kNone : numberOf(row.label);
         if (!place || label == kNone || m_labels[*place] == label) {
-            const char* code = !place           ? "label-list.absent-file"
+            const char* code = !place           ? codeOfAbsent(row.file)
                                : label == kNone ? "label-list.empty-label"
                                                 : "label-list.named-twice";
             const fs::path file = place ? fs::path(m_files.fileOf(*place)) : m_bases[1] / row.file;
@@ -60,18 +61,26 @@ public:
                                 "label-list.contradiction",
                                 {std::to_string(row.line), row.file, m_labelNames[other], row.label}});
         m_labels[*place] = label;
+        m_splits[*place] = row.split.value_or(Split::Train);
     }
 
-    NamedPictures finish(FolderScan& scan) {
-        NamedPictures named(scan.names);
+    // All of them under `merged`, where that is given.
+    NamedSplits finish(FolderScan& scan, std::optional<Split> merged) {
+        NamedSplits named(scan.names);
         for (std::size_t i = 0; i < m_files.size(); ++i) {
-            if (m_labels[i] != kNone) named.add(m_files.entry(i), m_labelNames[m_labels[i]]);
-            else scan.skipped.push_back({m_files.fileOf(i), notListed(m_files.fileOf(i))});
+            if (m_labels[i] == kNone) scan.skipped.push_back({m_files.fileOf(i), notListed(m_files.fileOf(i))});
+            else named.of(merged.value_or(m_splits[i])).add(m_files.entry(i), m_labelNames[m_labels[i]]);
         }
         return named;
     }
 
 private:
+    // It may be there, and yet be none of these pictures.
+    const char* codeOfAbsent(const std::string& name) const {
+        const fs::path file = (m_bases[1] / name).lexically_normal(), below = file.lexically_relative(m_bases[1]);
+        return !below.empty() && *below.begin() == ".." ? "label-list.outside-file" : "label-list.absent-file";
+    }
+
     Problem notListed(const std::string& file) const { return {file, "label-list.not-listed", {m_list.string()}}; }
 
     // A picture by the hash of its path, or of that without the ending.
@@ -109,15 +118,14 @@ private:
     std::array<fs::path, 3> m_bases;
     FileList m_files;
     std::vector<std::uint32_t> m_labels;  // of each file: its name's number, or none yet
+    std::vector<Split> m_splits;          // likewise
     std::vector<std::string> m_labelNames;
     std::unordered_map<std::string, std::uint32_t> m_numbers;
     std::vector<Place> m_places;  // sorted: whole names before others, files that come first before others
 };
 
-}  // namespace
-
-NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
-                             FolderScan& scan) {
+NamedSplits match(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
+                  FolderScan& scan, std::optional<Split> merged) {
     scan.watch(list);
     if (isDevkitList(list)) scan.watch(devkitMeaning(list));
     auto rows = readLabelList(list);
@@ -126,10 +134,24 @@ NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const
         reading.match(++done, std::ssize(rows));
         matching.take(row, scan);
     }
-    NamedPictures named = matching.finish(scan);
-    if (named.empty() && !rows.empty())
+    NamedSplits named = matching.finish(scan, merged);
+    if (named.train.empty() && named.test.empty() && named.validation.empty() && !rows.empty())
         throw ProblemError({list.string(), "label-list.matches-none", {folder.string(), rows.front().file}});
     return named;
+}
+
+}  // namespace
+
+NamedSplits listedSplits(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
+                         FolderScan& scan) {
+    NamedSplits splits = match(folder, list, kind, reading, scan, std::nullopt);
+    if (splits.train.empty()) throw ProblemError({list.string(), "label-list.none-to-train", {}});
+    return splits;
+}
+
+NamedPictures listedPictures(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
+                             FolderScan& scan) {
+    return match(folder, list, kind, reading, scan, Split::Train).train;
 }
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datasets/class_folders.h"
+#include "engine/spec/split.h"
 
 namespace lockstep {
 
@@ -30,6 +31,7 @@ private:
 
 struct NamedSplits {
     explicit NamedSplits(const std::shared_ptr<FileNames>& names) : train(names), test(names), validation(names) {}
+    NamedPictures& of(Split split) { return split == Split::Train ? train : split == Split::Test ? test : validation; }
     NamedPictures train, test, validation;
 };
 

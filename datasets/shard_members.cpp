@@ -17,9 +17,13 @@ constexpr std::uint64_t kLongestNumber = 64, kLargestJson = 1 << 20;
 
 // The members of one key, by number.
 struct Sample {
-    std::optional<std::size_t> picture, number, json;
-    bool hasTwoPictures = false;
+    std::optional<std::size_t> number, json;
+    std::vector<std::size_t> plain, named;  // pictures: KEY.jpg; KEY.input.jpg, of which one alone can be meant
+
+    const std::vector<std::size_t>& pictures() const { return plain.empty() ? named : plain; }
 };
+
+bool isPictureEnding(std::string_view ending) { return ending == ".jpg" || ending == ".jpeg" || ending == ".png"; }
 
 // "train/000123.seg.png": its key ends at the first dot of the name.
 std::size_t endOfKey(std::string_view name) {
@@ -33,6 +37,9 @@ std::string endingOf(std::string_view name) {
     return ending;
 }
 
+// ".input.jpg": ".jpg".
+std::string_view lastOf(std::string_view ending) { return ending.substr(std::min(ending.rfind('.'), ending.size())); }
+
 std::map<std::string_view, Sample> samplesOf(const std::vector<MemberPlace>& members) {
     std::map<std::string_view, Sample> samples;
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -41,9 +48,8 @@ std::map<std::string_view, Sample> samplesOf(const std::vector<MemberPlace>& mem
         Sample& sample = samples[name.substr(0, endOfKey(name))];
         if (ending == ".cls") sample.number = i;
         else if (ending == ".json") sample.json = i;
-        else if (ending != ".jpg" && ending != ".jpeg" && ending != ".png") continue;
-        else if (sample.picture) sample.hasTwoPictures = true;
-        else sample.picture = i;
+        else if (isPictureEnding(ending)) sample.plain.push_back(i);
+        else if (isPictureEnding(lastOf(ending))) sample.named.push_back(i);
     }
     return samples;
 }
@@ -85,7 +91,7 @@ std::string classOf(const RandomFile& archive, const std::vector<MemberPlace>& m
 bool isShard(const std::vector<MemberPlace>& members) {
     return std::ranges::any_of(samplesOf(members), [](const auto& entry) {
         const Sample& sample = entry.second;
-        return sample.picture && (sample.number || sample.json);
+        return !sample.pictures().empty() && (sample.number || sample.json);
     });
 }
 
@@ -94,14 +100,15 @@ std::vector<ShardPicture> shardPictures(const RandomFile& archive, const std::ve
     std::vector<ShardPicture> pictures;
     for (const auto& [key, sample] : samplesOf(members)) {
         const auto label = sample.number ? sample.number : sample.json;
-        if (!sample.picture) {
+        const auto& found = sample.pictures();
+        if (found.empty()) {
             if (label) skip(members[*label], "shard.no-image");
-        } else if (sample.hasTwoPictures || !label) {
-            skip(members[*sample.picture], sample.hasTwoPictures ? "shard.two-images" : "shard.no-label");
+        } else if (found.size() > 1 || !label) {
+            skip(members[found.front()], found.size() > 1 ? "shard.two-images" : "shard.no-label");
         } else if (std::string name = classOf(archive, members, sample); name.empty()) {
             skip(members[*label], "shard.bad-label");
         } else {
-            pictures.push_back({*sample.picture, std::move(name)});
+            pictures.push_back({found.front(), std::move(name)});
         }
     }
     return pictures;

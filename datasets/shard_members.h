@@ -7,7 +7,8 @@
 
 namespace lockstep {
 
-// Whether an archive is a shard as WebDataset writes them: KEY.jpg, .jpeg or .png with KEY.cls or KEY.json beside it.
+// Whether an archive is a shard as WebDataset writes them: KEY.jpg, .jpeg or .png with KEY.cls or KEY.json beside it;
+// or KEY.input.jpg, whatever the word, where no other image has that key.
 bool isShard(const std::vector<MemberPlace>& members);
 
 // A picture of a shard with its class: the number in KEY.cls, or "label" of KEY.json.

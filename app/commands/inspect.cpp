@@ -51,8 +51,10 @@ void printReport(const DatasetReport& report, const std::string& path, const Wor
     for (const auto& warning : report.warnings)
         fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));
     if (!report.skipped.empty()) fmt::print("\nSkipped ({}):\n", report.skipped.size());
-    for (const auto& skipped : report.skipped)
-        fmt::print("  {}: {}\n", printable(skipped.file.string()), words.what(skipped.reason));
+    for (const auto& skipped : report.skipped) {
+        const std::string file = printable(skipped.file.string()), what = words.what(skipped.reason);
+        fmt::print("  {}\n", what.find(file) == what.npos ? file + ": " + what : what);
+    }
 }
 
 Result<const DatasetEntry*> entryFor(const InspectOptions& options, const Environment& environment) {

@@ -220,17 +220,36 @@ private slots:
                                        {"fine.png", image},
                                        {"fine.seg.png", image},
                                        {"fine.cls", bytesOf(" 2 \r\n")}});
+        for (const char* each : {"said.input.png", "both.left.png", "both.right.png"}) members.push_back({each, image});
+        for (const char* each : {"said.cls", "both.cls"}) members.push_back({each, bytesOf("2")});
         writeFile(folder / "s.tar", tarOf(members));
         const auto report = inspectImages(folder / "s.tar");
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(report.value().classes, (Names{"2", "11"}));
-        QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{13});
+        QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{14});
+        QCOMPARE(reasonFor(report.value(), "both.left.png"), std::string("shard.two-images"));
         QCOMPARE(reasonFor(report.value(), "none.png"), std::string("shard.no-label"));
         QCOMPARE(reasonFor(report.value(), "alone.cls"), std::string("shard.no-image"));
         QCOMPARE(reasonFor(report.value(), "two.png"), std::string("shard.two-images"));
         for (const char* bad : {"word.cls", "minus.cls", "empty.cls", "bad.json", "list.json"})
             QCOMPARE(reasonFor(report.value(), bad), std::string("shard.bad-label"));
-        QCOMPARE(report.value().skipped.size(), std::size_t{8});
+        QCOMPARE(report.value().skipped.size(), std::size_t{9});
+    }
+
+    void gapsInANumberedSeriesAreRemarked() {
+        const Folder folder;
+        const auto write = [&](const std::string& name) { writeFile(folder / name, tarOf(shard(0, 4))); };
+        const auto remarks = [&] {
+            std::vector<std::string> said;
+            const auto report = inspectImages(folder.path());
+            for (const Problem& each : report.value().warnings)
+                if (each.code == "shard.missing") said.insert(said.end(), each.args.begin(), each.args.end());
+            return said;
+        };
+        for (const char* each : {"train-001.tar", "train-002.tar", "val-7.tar"}) write(each);
+        QCOMPARE(remarks(), (std::vector<std::string>{}));
+        for (const char* each : {"train-005.tar", "val-000.tar", "val-001.tar"}) write(each);
+        QCOMPARE(remarks(), (std::vector<std::string>{"3", "2", "2", "5"}));
     }
 
     void whatIsNoPictureIsSkipped() {
@@ -272,6 +291,8 @@ private slots:
         QCOMPARE(codeOf(inspectImages(folder / "a.zip")), std::string("archive.member-packed"));
         writeFile(folder / "b.tar", bytesOf(std::string(2000, 'x')));
         QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.unknown"));
+        writeFile(folder / "b.tar", Bytes());
+        QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.no-bytes"));
         writeFile(folder / "b.tar", tarOf({{"notes.txt", bytesOf("x")}}));
         QCOMPARE(codeOf(inspectImages(folder / "b.tar")), std::string("archive.no-images"));
         QCOMPARE(idAt(folder / "b.tar"), std::string("dataset.archive-of-others"));
@@ -331,7 +352,10 @@ private slots:
             for (std::size_t size = 0; size <= most; size += size + 64 > most ? 1 : 64) {
                 writeFile(folder / "a.tar", std::span(whole).first(size));
                 const std::string code = codeOfIndex(folder / "a.tar");
-                QVERIFY2(code == "archive.cut-short" || (size < 512 && code == "archive.unknown"), code.c_str());
+                const std::string shorter = size == 0    ? "archive.no-bytes"
+                                            : size < 512 ? "archive.unknown"
+                                                         : "archive.cut-short";
+                QVERIFY2(code == "archive.cut-short" || code == shorter, code.c_str());
             }
         }
         writeFile(folder / "s/train-0.tar", tar);

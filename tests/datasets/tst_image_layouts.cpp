@@ -168,13 +168,34 @@ private slots:
         const auto report = inspectImages(folder.path());
         QCOMPARE(codeOf(report), std::string("ok"));
         QCOMPARE(reasonFor(report.value(), "gone.jpg"), std::string("label-list.absent-file"));
-        QCOMPARE(reasonFor(report.value(), "passwd"), std::string("label-list.absent-file"));
+        QCOMPARE(reasonFor(report.value(), "passwd"), std::string("label-list.outside-file"));
         QCOMPARE(reasonFor(report.value(), "a0.jpg"), std::string("label-list.named-twice"));
         QCOMPARE(reasonFor(report.value(), "unlabelled.jpg"), std::string("label-list.empty-label"));
         QCOMPARE(reasonFor(report.value(), "stranger.jpg"), std::string("label-list.not-listed"));
         QCOMPARE(reasonFor(report.value(), "picture.webp"), std::string("image.unknown-kind"));
         QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{16});
         QCOMPARE(open("image-folder", folder.path()).value().leftOut, std::ssize(report.value().skipped));
+    }
+
+    void aListMaySayTheSplits() {
+        const Folder folder;
+        writePictures(folder.path(), "a", 8);
+        const auto write = [&](const std::vector<std::string>& splits) {
+            std::string list = "file,Split,label\n";
+            for (std::size_t i = 0; i < splits.size(); ++i)
+                list += "a" + std::to_string(i) + "," + splits[i] + (i % 2 ? ",dog\n" : ",cat\n");
+            writeText(folder / "labels.csv", list);
+            return inspectImages(folder.path());
+        };
+        const auto three = write({"train", "train", "Train", "test", "test", "val", "val", "train"});
+        QCOMPARE(codeOf(three), std::string("ok"));
+        QCOMPARE(three.value().trainPerClass, (Counts{2, 2}));
+        QCOMPARE(three.value().testPerClass, (Counts{1, 1}));
+        QCOMPARE(three.value().validationCount, std::int64_t{2});
+        const auto two = write({"train", "train", "train", "train", "val", "val", "val", "val"});
+        QCOMPARE(two.value().testPerClass, (Counts{2, 2}));
+        QCOMPARE(codeOf(write({"train", "train", "5", "train"})), std::string("label-list.unknown-split"));
+        QCOMPARE(codeOf(write({"test", "test", "val", "val"})), std::string("label-list.none-to-train"));
     }
 
     void listsThatMakeNoSense() {
