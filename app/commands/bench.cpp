@@ -10,6 +10,7 @@
 #include "app/listing.h"
 #include "app/model_input.h"
 #include "app/spec_options.h"
+#include "engine/train/choose_precision.h"
 #include "engine/train/loader_benchmark.h"
 #include "engine/train/open_data.h"
 #include "engine/train/trainer.h"
@@ -141,6 +142,20 @@ int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptio
     return kDone;
 }
 
+// As a run does that is to choose.
+std::vector<PrecisionSpeed> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds) {
+    if (!resolved.choosesPrecision()) return {};
+    auto speeds = timePrecisions(resolved, input, seconds);
+    resolved.spec.precision = text(fastestOf(speeds));
+    return speeds;
+}
+
+void printSpeeds(const std::vector<PrecisionSpeed>& speeds) {
+    for (const PrecisionSpeed& each : speeds)
+        fmt::print("{}: {:.1f} samples per second, {:.2f} times fp32\n", text(each.precision), each.samplesPerSecond,
+                   each.samplesPerSecond / speeds.front().samplesPerSecond);
+}
+
 int bench(Context& context, const BenchOptions& options) {
     const auto spec = specFrom(options.spec, benchDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
@@ -152,9 +167,18 @@ int bench(Context& context, const BenchOptions& options) {
         fmt::print(stderr, "{} {}\n", context.words().what(*slow), context.words().remedy(*slow));
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
-    const auto result = benchmark({resolved.value(), input.value(), options.steps, options.warmup, options.inference});
-    if (options.json) fmt::print("{}\n", lineOf(resultJson(resolved.value(), result)));
-    else printResult(resolved.value(), result);
+    ResolvedSpec timed = resolved.value();
+    const auto speeds = choosePrecision(timed, input.value(), options.seconds);
+    if (!options.json) printSpeeds(speeds);
+    const auto result = benchmark({timed, input.value(), options.steps, options.warmup, options.inference});
+    if (!options.json) {
+        printResult(timed, result);
+        return kDone;
+    }
+    Json json = resultJson(timed, result);
+    for (const PrecisionSpeed& each : speeds)
+        json["precisions"][std::string(text(each.precision))] = each.samplesPerSecond;
+    fmt::print("{}\n", lineOf(json));
     return kDone;
 }
 
@@ -177,7 +201,8 @@ void addBench(CLI::App& program, Run& run) {
         ->capture_default_str();
     command->add_flag("--inference", options->inference, "Evaluation's program: forward alone, running statistics");
     command->add_flag("--loader", options->loader, "Loading alone: batches of --dataset, made as training has them");
-    command->add_option("--seconds", options->seconds, "How long to load")
+    command
+        ->add_option("--seconds", options->seconds, "How long to load, or to try each precision with --precision auto")
         ->type_name("S")
         ->check(CLI::Range(0.1, 3600.0))
         ->capture_default_str();

@@ -317,7 +317,9 @@ private:
     }
 
     void choosePrecision() {
-        const std::string& precision = m_spec.precision;
+        const bool isMeasured = m_spec.precision == kAutoPrecision;
+        const std::string precision = isMeasured ? "fp32" : m_spec.precision;
+        if (isMeasured) missing("precision", "auto measures which is the fastest on a machine; here it is fp32");
         key("tf32", precision == "tf32");
         key(precision == "tf32" ? "fp32" : precision.c_str());
         if (precision == "bf16" || precision == "fp16")

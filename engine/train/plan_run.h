@@ -18,6 +18,8 @@ namespace lockstep {
 // to go as far as one can tell.
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment);
 
+inline constexpr const char* kAutoPrecision = "auto";  // the fastest for the model on its devices, as measured
+
 struct ResolvedSpec {
     TrialSpec spec;  // devices "auto" are named
     const Backend* backend = nullptr;
@@ -32,14 +34,16 @@ struct ResolvedSpec {
     std::vector<std::string> frozen;  // layers
     KeptCheckpoints kept;
 
-    Precision precision() const { return *precisionOf(spec.precision); }  // known: the spec was validated
-    bool mixes() const;                                                   // its samples are mixtures of two
+    // "auto", which a run replaces before it plans (choose_precision.h), is fp32 until then.
+    bool choosesPrecision() const { return spec.precision == kAutoPrecision; }
+    Precision precision() const { return precisionOf(spec.precision).value_or(Precision::Fp32); }
+    bool mixes() const;  // its samples are mixtures of two
 };
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
-// Where the run's precision is slower than f32 on its devices, a problem that says how much, "run.slow-precision"; the
-// run uses it all the same. Measures the first time: see Backend::productSpeed().
+// Where products of matrices in the run's precision are slower than in f32 on its devices, a problem that says how
+// much, "run.slow-precision"; the run uses it all the same. Measures the first time: see Backend::productSpeed().
 std::optional<Problem> slowPrecision(const ResolvedSpec& resolved);
 
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.

@@ -8,6 +8,7 @@
 #include "engine/spec/shares.h"
 #include "engine/train/asked_data.h"
 #include "engine/train/checkpoint_keeper.h"
+#include "engine/train/choose_precision.h"
 #include "engine/train/disk_need.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/make_group.h"
@@ -63,6 +64,7 @@ public:
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
         for (const Problem& note : m_data.notes) m_events.post(Message{"info", note});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
+        if (m_resolved.choosesPrecision()) choosePrecision();
         for (;;) {
             if (auto result = runWorld()) return *result;
             m_options.resumeFrom = *m_continuation.snapshot;
@@ -73,6 +75,21 @@ public:
     }
 
 private:
+    // Once in a trial's life: it goes on in what it began with. A measurement is not the same every time.
+    void choosePrecision() {
+        TrialSpec& spec = m_resolved.spec;
+        const bool isKnown = m_options.resumeFrom && precisionOf(m_options.resumeFrom->spec.precision);
+        if (isKnown || spec.reproducible()) {
+            spec.precision = isKnown ? m_options.resumeFrom->spec.precision : std::string(text(Precision::Fp32));
+            return m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
+        }
+        constexpr double kSeconds = 1;
+        const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);
+        const auto speeds = timePrecisions(m_resolved, input, kSeconds);
+        spec.precision = text(fastestOf(speeds));
+        m_events.post(Message{"info", {"precision", "run.precision-chosen", {spec.precision, ratiosText(speeds)}}});
+    }
+
     // Empty: another world follows.
     std::optional<RunResult> runWorld() {
         const DatasetInfo &train = m_data.train->info(), &choosing = m_data.choosing()->info();
@@ -206,7 +223,9 @@ private:
         auto scaled = m_options.scale ? m_options.scale(devices)
                                       : Result<ResolvedSpec>(Problem{"devices", "run.cannot-scale", {}});
         if (scaled.ok()) {
+            const std::string precision = m_resolved.spec.precision;
             m_resolved = std::move(scaled).value();
+            m_resolved.spec.precision = precision;
             announce("scaled", -1, reached, "");
         } else {
             for (const Problem& problem : scaled.problems()) m_events.post(Message{"warning", problem});

@@ -8,21 +8,24 @@
 
 namespace lockstep::test {
 
-// The CPU, where something else chooses the algorithms of convolutions.
+// The CPU, where something else chooses the algorithms of convolutions, and says what multiplies bf16.
 class ChoosingBackend final : public Backend {
 public:
-    explicit ChoosingBackend(cpu::ConvChoice choose) : m_choose(std::move(choose)) {}
+    explicit ChoosingBackend(cpu::ConvChoice choose, onednn::Bf16Units units = onednn::bf16Units())
+        : m_choose(std::move(choose)), m_units(units) {}
 
     std::string_view name() const override { return m_cpu->name(); }
     std::vector<DeviceInfo> devices() const override { return m_cpu->devices(); }
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
-        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), m_choose), options, m_choose);
+        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), m_choose), options, m_choose,
+                           m_units);
     }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_cpu->open(choice); }
 
 private:
     cpu::ConvChoice m_choose;
+    onednn::Bf16Units m_units;
     std::unique_ptr<Backend> m_cpu = makeCpuBackend();
 };
 

@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/cpu/simd/table.h"
 #include "engine/backend/reference/reference_backend.h"
+#include "tests/cpu/choosing_backend.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/small_net.h"
 
@@ -21,6 +22,11 @@ private slots:
     void rowsArePairedBothWays();
     void operandsAloneAreRounded_data();
     void operandsAloneAreRounded();
+    void theLibrarysRoundOperandsAlone_data();
+    void theLibrarysRoundOperandsAlone();
+    void itsProductsAreThose_data();
+    void itsProductsAreThose();
+    void itsProductsTakeInTheirEnds();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -124,17 +130,83 @@ void tst_cpu_bf16::operandsAloneAreRounded_data() {
 }
 
 // Where these are bf16 to begin with, sums are those of the reference; else they differ by as much as it rounds.
-void tst_cpu_bf16::operandsAloneAreRounded() {
-    QFETCH(int, at);
+void compareRounded(const Backend& backend, int at, double most = 0.02) {
     const OpCase &given = opCases()[static_cast<std::size_t>(at)], one = rounded(given);
-    const auto errorOf = [](const OpCase& opCase) {
+    const auto errorOf = [&](const OpCase& opCase) {
         const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
         const HostTensor expected = runCase(*makeReferenceBackend(), opCase)[0];
-        return relativeError(runCase(*makeCpuBackend(), opCase, options)[0], expected);
+        return relativeError(runCase(backend, opCase, options)[0], expected);
     };
     const double exact = errorOf(one), rounding = errorOf(given);
     QVERIFY2(exact <= one.tolerance, std::to_string(exact).c_str());
-    QVERIFY2(rounding > one.tolerance && rounding < 0.02, std::to_string(rounding).c_str());
+    QVERIFY2(rounding > one.tolerance && rounding < most, std::to_string(rounding).c_str());
+}
+
+void tst_cpu_bf16::operandsAloneAreRounded() {
+    QFETCH(int, at);
+    compareRounded(*makeCpuBackend(), at);
+}
+
+const ChoosingBackend& halvesByTheLibrary() {
+    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; });
+    return backend;
+}
+
+// All that the library has, and that has channels enough not to be made with samples in lanes.
+void tst_cpu_bf16::theLibrarysRoundOperandsAlone_data() {
+    QTest::addColumn<int>("at");
+    const auto& cases = opCases();
+    int rows = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!cases[i].name.starts_with("conv2d")) continue;
+        const Graph lowered = halvesByTheLibrary().lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
+        if (std::ranges::count(lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm) == 0) continue;
+        QTest::newRow(cases[i].name.c_str()) << static_cast<int>(i);
+        ++rows;
+    }
+    QVERIFY(rows >= 40);
+}
+
+void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
+    QFETCH(int, at);
+    compareRounded(halvesByTheLibrary(), at);
+}
+
+// As where the processor has tiles.
+void tst_cpu_bf16::itsProductsAreThose_data() {
+    QTest::addColumn<int>("at");
+    const auto& cases = opCases();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::string& name = cases[i].name;
+        if (name.starts_with("dense") && !name.starts_with("dense_backward_bias"))
+            QTest::newRow(name.c_str()) << static_cast<int>(i);
+    }
+}
+
+void tst_cpu_bf16::itsProductsAreThose() {
+    QFETCH(int, at);
+    constexpr double kOfFewSums = 0.1;  // one of a few that nearly cancels tells little
+    compareRounded(ChoosingBackend(cpu::chooseByRule, onednn::Bf16Units::Tiles), at, kOfFewSums);
+}
+
+// Bias, ReLU, GELU, its slope, another branch: the models that have them, in both.
+void tst_cpu_bf16::itsProductsTakeInTheirEnds() {
+    const ChoosingBackend tiles(cpu::chooseByRule, onednn::Bf16Units::Tiles), pairs(cpu::chooseByRule);
+    int products = 0;
+    for (const GraphCase& each : graphCases()) {
+        const Graph graph = each.build(DType::F32);
+        const auto ranOn = [&](const Backend& backend) {
+            return runGraph(backend, graph, randomTensors(graph, 12), {.scalars = {}, .precision = Precision::Bf16});
+        };
+        const RunResult actual = ranOn(tiles), expected = ranOn(pairs);
+        for (const auto& [name, tensor] : expected.gradients) {
+            const double error = relativeError(actual.gradients.at(name), tensor);
+            QVERIFY2(error < 0.05, (each.name + ": " + name + " is off by " + std::to_string(error)).c_str());
+        }
+        products += static_cast<int>(
+            std::ranges::count(actual.lowered.nodes(), std::string(cpu::kLibraryBf16), &Node::algorithm));
+    }
+    QVERIFY(products > 20);
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

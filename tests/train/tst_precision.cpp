@@ -5,6 +5,7 @@
 
 #include "engine/backend/null/null_backend.h"
 #include "engine/plan/program.h"
+#include "engine/train/choose_precision.h"
 #include "tests/train/train_fixture.h"
 
 using namespace lockstep;
@@ -185,6 +186,41 @@ private slots:
         if (warnings == 0) return;
         QCOMPARE(messages[0].level, std::string("warning"));
         QVERIFY((messages[0].text == Problem{"precision", "run.slow-precision", {"bf16", "0.51"}}));
+    }
+
+    void theFastestIsChosen() {
+        const auto fastest = [](double tf32, double bf16) {
+            return fastestOf({{Precision::Fp32, 100}, {Precision::Tf32, tf32}, {Precision::Bf16, bf16}});
+        };
+        QCOMPARE(fastest(104, 102), Precision::Fp32);  // by less than a measurement is sure of
+        QCOMPARE(fastest(120, 90), Precision::Tf32);
+        QCOMPARE(fastest(120, 170), Precision::Bf16);
+        QCOMPARE(ratiosText({{Precision::Fp32, 200}, {Precision::Bf16, 268}}), std::string("fp32 1, bf16 1.34"));
+    }
+
+    // A run that is to choose says what it took, trains in that, and goes on in it, however fast it would be then.
+    void aRunChoosesOnce() {
+        const auto environment = environmentWith(true, 0);
+        const auto ran = [&](const std::string& mode, std::optional<Checkpoint> from) {
+            TrialSpec spec = specOf("mlp", "null:2", "auto");
+            spec.mode = mode;
+            RunControl control;
+            Recorder recorder;
+            RunOptions options;
+            options.resumeFrom = std::move(from);
+            const auto resolved = resolve(spec, environment);
+            runTrial(resolved.value(), patterns(16, 8), options, control, {&recorder});
+            const auto messages = recorder.all<Message>();
+            return messages.empty() ? Problem{} : messages.front().text;
+        };
+        const Problem chosen = ran("fast", {});
+        QCOMPARE(chosen.code, std::string("run.precision-chosen"));
+        QVERIFY(precisionOf(chosen.args[0]).has_value());
+        QVERIFY(chosen.args[1].starts_with("fp32 1, ") && chosen.args[1].find("bf16 ") != chosen.args[1].npos);
+        QVERIFY((ran("reproducible", {}) == Problem{"precision", "run.precision-kept", {"fp32"}}));
+        Checkpoint checkpoint;
+        checkpoint.spec = specOf("mlp", "null:2", "bf16");
+        QVERIFY((ran("fast", checkpoint) == Problem{"precision", "run.precision-kept", {"bf16"}}));
     }
 
 private:

@@ -209,10 +209,9 @@ void SpecForm::setProblems(Problems problems) {
 QString SpecForm::noteAt(const QString& path) const {
     const double speed = m_catalog.bf16Speed;
     if (path != "precision" || value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
-    const auto words =
-        speed < 1 ? tr("bf16 is slower on this processor: products of matrices run at %1 times the speed of fp32.")
-                  : tr("On this processor products of matrices run at %1 times the speed of fp32.");
-    return words.arg(speed, 0, 'f', 2);
+    return tr("On this processor products of matrices run at %1 times the speed of fp32; what that brings the model, "
+              "auto measures as the run begins.")
+        .arg(speed, 0, 'f', 2);
 }
 
 Problems SpecForm::problemsAt(const QString& path) const {

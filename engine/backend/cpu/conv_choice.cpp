@@ -3,8 +3,13 @@
 namespace lockstep::cpu {
 
 std::string text(ConvAlgorithm algorithm) {
-    if (algorithm == ConvAlgorithm::Winograd) return "winograd";
-    return algorithm == ConvAlgorithm::Pointwise ? "pointwise" : "direct";
+    switch (algorithm) {
+        case ConvAlgorithm::Direct: return "direct";
+        case ConvAlgorithm::DirectBf16: return kDirectBf16;
+        case ConvAlgorithm::Winograd: return "winograd";
+        case ConvAlgorithm::Pointwise: return "pointwise";
+    }
+    return "";
 }
 
 ConvAlgorithm chooseByRule(const ConvPass& pass) {

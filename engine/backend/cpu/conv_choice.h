@@ -13,10 +13,15 @@ struct ConvPass {
     Shape x, w, y;
 };
 
-// What makes it. Direct: the library. The others are our own, on blocks of 16 channels, and take in what is around them
-// where that can be (fuse_conv.h).
-enum class ConvAlgorithm { Direct, Winograd, Pointwise };
+// What makes it. Direct: the library; in bf16 it reads operands that were rounded to it, adds up in f32, and writes
+// f32. The others are our own, on blocks of 16 channels, and take in what is around them where that can be
+// (fuse_conv.h).
+enum class ConvAlgorithm { Direct, DirectBf16, Winograd, Pointwise };
 std::string text(ConvAlgorithm algorithm);  // "winograd", as programs name it
+constexpr bool isOwn(ConvAlgorithm algorithm) {
+    return algorithm == ConvAlgorithm::Winograd || algorithm == ConvAlgorithm::Pointwise;
+}
+inline constexpr const char* kDirectBf16 = "direct+bf16";
 // Pointwise, of pairs of bf16. Winograd's sums stay of floats: among its points errors grow tenfold.
 inline constexpr const char* kPointwiseBf16 = "pointwise+bf16";
 using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;

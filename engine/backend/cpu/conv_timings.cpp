@@ -82,20 +82,45 @@ private:
     StepScalars m_scalars;
 };
 
-double secondsOf(CpuDevice& device, const ConvPass& conv, ConvAlgorithm algorithm) {
-    const LowerOptions options{.threads = device.choice().threads};
+// What a pass takes, and with it what making its operands of bf16 does: each is read by two passes, which share that.
+double secondsOf(CpuDevice& device, const ConvPass& conv, ConvAlgorithm algorithm, DType operands) {
+    const LowerOptions options{.threads = device.choice().threads,
+                               .precision = operands == DType::BF16 ? Precision::Bf16 : Precision::Fp32};
     const Graph graph = layOut(graphOf(conv), options, [=](const ConvPass&) { return algorithm; });
-    const auto isConv = [](const Node& node) { return node.scope == "conv" && node.op != &kReorder; };
-    const auto node = std::ranges::find_if(graph.nodes(), isConv);
-    return Bench(device, graph, *node).seconds();
+    double seconds = 0;
+    for (const Node& node : graph.nodes()) {
+        if (node.op != &kReorder && node.scope == "conv") seconds += Bench(device, graph, node).seconds();
+        const bool isRounded = graph.typeOf(node.outputs[0]).dtype == DType::BF16;
+        if (node.op == &kReorder && isRounded) seconds += Bench(device, graph, node).seconds() / 2;
+    }
+    return seconds;
 }
 
-ConvAlgorithm faster(const ConvPass& conv, int threads) {
+ConvAlgorithm fastest(const ConvPass& conv, int threads, std::span<const ConvAlgorithm> tried, DType operands) {
     CpuDevice device({.backend = "cpu", .threads = threads, .id = "cpu:0"});
-    const double direct = secondsOf(device, conv, ConvAlgorithm::Direct);
-    const double winograd = secondsOf(device, conv, ConvAlgorithm::Winograd);
+    ConvAlgorithm best = tried.front();
+    double least = secondsOf(device, conv, best, operands);
+    for (const ConvAlgorithm each : tried.subspan(1)) {
+        const double seconds = secondsOf(device, conv, each, operands);
+        if (seconds >= kClearlyFaster * least) continue;
+        best = each;
+        least = seconds;
+    }
     malloc_trim(0);  // or what was tried out would count beside the run's own memory
-    return direct < kClearlyFaster * winograd ? ConvAlgorithm::Direct : ConvAlgorithm::Winograd;
+    return best;
+}
+
+bool mayBeHalf(const ConvPass& conv, DType operands) {
+    return operands == DType::BF16 && onednn::bf16Units() != onednn::Bf16Units::None && conv.attrs.groups == 1;
+}
+
+// What may be chosen, that of the rule first.
+std::vector<ConvAlgorithm> candidates(const ConvPass& conv, DType operands) {
+    std::vector<ConvAlgorithm> all{chooseByRule(conv)};
+    if (all.front() == ConvAlgorithm::Winograd) all.push_back(ConvAlgorithm::Direct);
+    const bool isRule = onednn::bf16Units() == onednn::Bf16Units::Tiles;
+    if (mayBeHalf(conv, operands)) all.insert(isRule ? all.begin() : all.end(), ConvAlgorithm::DirectBf16);
+    return all;
 }
 
 // The same of no more samples than tell: what is tried out takes a fraction of a second and some hundred megabytes,
@@ -106,7 +131,8 @@ ConvPass ofFewSamples(const ConvPass& conv) {
         return ConvPass{conv.pass, conv.attrs, conv.x.withDim(0, few), conv.w, conv.y.withDim(0, few)};
     };
     std::int64_t few = std::clamp(kMultiplications / perSample, std::int64_t{1}, samples);
-    while (few < samples && chooseByRule(of(few)) != ConvAlgorithm::Winograd) few = std::min(2 * few, samples);
+    const ConvAlgorithm rule = chooseByRule(conv);
+    while (few < samples && chooseByRule(of(few)) != rule) few = std::min(2 * few, samples);
     return of(few);
 }
 
@@ -126,19 +152,20 @@ ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& proces
     : m_caches(std::move(folder)),
       m_kind(processor + ", oneDNN " + onednn::version() + ", Lockstep " LOCKSTEP_VERSION) {}
 
-ConvAlgorithm ConvTimings::choose(const ConvPass& conv, int threads, AlgorithmChoice how) {
-    const ConvAlgorithm rule = chooseByRule(conv);
-    if (rule != ConvAlgorithm::Winograd || how == AlgorithmChoice::ByRule) return rule;
+ConvAlgorithm ConvTimings::choose(const ConvPass& conv, int threads, AlgorithmChoice how, DType operands) {
+    const std::vector<ConvAlgorithm> all = candidates(conv, operands);
+    if (all.size() == 1 || how == AlgorithmChoice::ByRule) return all.front();
     const ConvPass tried = ofFewSamples(conv);
-    const std::string shape = describe(tried, threads);
+    const std::string shape = describe(tried, threads) + (mayBeHalf(conv, operands) ? " bf16" : "");
     PlanCache& cache = m_caches.of(m_kind);
     auto found = cache.find(shape);
     if (!found && how == AlgorithmChoice::Timed) {
         const std::lock_guard lock(cache.timing());
         found = cache.find(shape);
-        if (!found) cache.add(shape, *(found = text(faster(tried, threads))));
+        if (!found) cache.add(shape, *(found = text(fastest(tried, threads, all, operands))));
     }
-    return found == text(ConvAlgorithm::Direct) ? ConvAlgorithm::Direct : ConvAlgorithm::Winograd;
+    const auto chosen = std::ranges::find_if(all, [&](ConvAlgorithm each) { return found == text(each); });
+    return chosen == all.end() ? all.front() : *chosen;
 }
 
 }  // namespace lockstep::cpu

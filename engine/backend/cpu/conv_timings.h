@@ -8,18 +8,18 @@
 
 namespace lockstep::cpu {
 
-// Whether Winograd's algorithm makes a pass of a convolution faster than the library's direct one, timed once for each
-// shape (of large batches a part) and number of threads, and kept for each kind of processor and version of the
-// library. Any thread.
+// Which algorithm makes a pass of a convolution fastest, timed once for each shape (of large batches a part) and number
+// of threads, and kept for each kind of processor and version of the library. Any thread.
 class ConvTimings {
 public:
     // The cache's folder, which is not looked at before the first choice by timing.
     ConvTimings(std::filesystem::path folder, const std::string& processor);
 
-    // Timing decides where the rule would have Winograd's, which stays unless the other is clearly faster, so that a
-    // disturbed measurement seldom changes what a run computes. 1x1 convolutions are as fast in either, but for the
-    // passes over memory around them that ours save: there the rule holds.
-    ConvAlgorithm choose(const ConvPass& pass, int threads, AlgorithmChoice how);
+    // Timing decides where the rule would have Winograd's, and where operands may be of bf16. What the rule has stays
+    // unless another is clearly faster, so that a disturbed measurement seldom changes what a run computes. 1x1
+    // convolutions of floats are as fast in either, but for the passes over memory around them that ours save: there
+    // the rule holds. The rule of bf16 is that tiles multiply it, and pairs are tried.
+    ConvAlgorithm choose(const ConvPass& pass, int threads, AlgorithmChoice how, DType operands = DType::F32);
 
 private:
     PlanCaches m_caches;

@@ -70,8 +70,9 @@ public:
         refuseHalves(graph, name());
         const TeamOf team(options.threads);
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
+        const DType operands = options.precision == Precision::Bf16 ? DType::BF16 : DType::F32;
         const cpu::ConvChoice choose = [&](const cpu::ConvPass& pass) {
-            return m_timings.choose(pass, options.threads, options.algorithms);
+            return m_timings.choose(pass, options.threads, options.algorithms, operands);
         };
         return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), choose), options, choose);
     }

@@ -43,15 +43,14 @@ private:
         if (node.op == &kConv2d) return isOwn(node);
         if (node.op != &kConv2dBackwardWeights) return false;
         const auto& [attrs, shape] = node.attrs.as<Conv2dBackwardAttrs>();
-        return m_choose({onednn::Pass::BackwardWeights, attrs, shapeOf(z), shape, shapeOf(node.inputs[1])}) !=
-               ConvAlgorithm::Direct;
+        return cpu::isOwn(m_choose({onednn::Pass::BackwardWeights, attrs, shapeOf(z), shape, shapeOf(node.inputs[1])}));
     }
 
     // A convolution without a bias that our own kernels make.
     bool isOwn(const Node& conv) const {
         return conv.inputs.size() == 2 &&
-               m_choose({onednn::Pass::Forward, conv.attrs.as<Conv2dAttrs>(), shapeOf(conv.inputs[0]),
-                         shapeOf(conv.inputs[1]), shapeOf(conv.outputs[0])}) != ConvAlgorithm::Direct;
+               cpu::isOwn(m_choose({onednn::Pass::Forward, conv.attrs.as<Conv2dAttrs>(), shapeOf(conv.inputs[0]),
+                                    shapeOf(conv.inputs[1]), shapeOf(conv.outputs[0])}));
     }
 
     const Shape& shapeOf(ValueId id) const { return oldValue(id).type.shape; }

@@ -13,6 +13,9 @@
 // The kernels of the CPU, one file per family of ops. All is settled when a kernel is made; run() allocates nothing.
 namespace lockstep::cpu {
 
+// The algorithm of a node whose product is the library's: library_product.h.
+inline constexpr const char* kLibraryBf16 = "library+bf16";
+
 // What a device has and its kernels use. Outlives them.
 struct Machine {
     onednn::Engine engine;

@@ -146,7 +146,9 @@ void layOutProduct(LayoutPass& pass, const Node& node) {
     const bool isFast = isBackwardWeights ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
                                           : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
     const std::string algorithm = isFast ? kStrassen : "simd";
-    layOutRowMajor(pass, node, pass.operands() == DType::F32 ? algorithm : std::string(text(pass.operands())));
+    if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, algorithm);
+    const bool areTiles = pass.units() == onednn::Bf16Units::Tiles;
+    layOutRowMajor(pass, node, areTiles ? kLibraryBf16 : std::string(text(pass.operands())));
 }
 
 struct Rule {
@@ -210,8 +212,8 @@ LayoutRule findRule(const OpDef& op) {
     return op.isElementwise ? layOutElementwise : nullptr;
 }
 
-Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose) {
-    return LayoutPass(graph, options, choose).run();
+Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose, onednn::Bf16Units units) {
+    return LayoutPass(graph, options, choose, units).run();
 }
 
 }  // namespace lockstep::cpu

@@ -7,7 +7,9 @@ namespace lockstep::cpu {
 // Gives every value of a fused graph its layout and every node its algorithm, with the calling thread's number of
 // OpenMP threads. Activations of convolutions are in channel blocks from the first one to the head; what follows takes
 // the layout it is given. Weights lie as the forward convolution wants them (or as the options say), gradients like
-// their weights; where a node needs another layout, a reorder goes before it.
-Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose);
+// their weights; where a node needs another layout, a reorder goes before it. Of products of bf16 matrices the library
+// makes those of tiles.
+Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose,
+             onednn::Bf16Units units = onednn::bf16Units());
 
 }  // namespace lockstep::cpu

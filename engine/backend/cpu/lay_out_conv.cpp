@@ -79,8 +79,9 @@ bool packsWeights(const LayoutPass& pass, ValueId w, const std::vector<std::int6
     return !has.isRowMajor() && !wanted.isRowMajor() && !(has == wanted);
 }
 
+// Parameters stay floats: those of bf16 are made of them in every step.
 ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dAttrs& attrs) {
-    if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, axesOf(attrs));
+    if (pass.isParameter(w) && !pass.isDecided(w) && desc.dtype() == DType::F32) pass.decide(w, desc, axesOf(attrs));
     return pass.weights(w, desc, axesOf(attrs));
 }
 
@@ -98,6 +99,30 @@ LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
 Desc blockedImage(const Shape& shape) { return Desc::blockedChannels(shape.dims(), 16, DType::F32); }
 
 Desc blockedFilters(const Shape& shape) { return Desc::blockedFilters(shape.dims(), DType::F32); }
+
+// The same of bf16, in the library's layouts, whatever they are; what it makes is f32.
+Choice inHalves(Choice choice, Pass pass) {
+    const auto any = [](std::vector<Desc>& layouts) { layouts = {Desc::any(layouts.front().dims(), DType::BF16)}; };
+    any(pass == Pass::BackwardData ? choice.destinations : choice.sources);
+    any(pass == Pass::BackwardWeights ? choice.destinations : choice.weights);
+    auto& made = pass == Pass::Forward ? choice.destinations : choice.sources;
+    if (pass != Pass::BackwardWeights) made = {Desc::any(made.front().dims(), DType::F32)};
+    return choice;
+}
+
+struct Planned {
+    Plan plan;
+    ConvAlgorithm algorithm;
+};
+
+// In bf16 where that was chosen and the library has it.
+Planned planFor(const LayoutPass& pass, const Node& node, const ConvPass& conv, ConvAlgorithm algorithm,
+                const Choice& choice) {
+    if (algorithm == ConvAlgorithm::DirectBf16) {
+        if (auto plan = tryLayouts(pass, inHalves(choice, conv.pass))) return {std::move(*plan), algorithm};
+    }
+    return {choose(pass, choice, node), ConvAlgorithm::Direct};
+}
 
 // What has taken in its surroundings stays ours.
 ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPass& conv) {
@@ -145,17 +170,17 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     const ConvPass conv{Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape,
                         pass.oldValue(node.outputs[0]).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
-    if (algorithm != ConvAlgorithm::Direct) return layOutBlocked(pass, node, algorithm);
+    if (isOwn(algorithm)) return layOutBlocked(pass, node, algorithm);
     Choice choice = choiceOf(conv);
     choice.request.relu = node.op == &kConv2dRelu;
     choice.request.bias = node.inputs.size() == 3;
     choice.sources = pass.imageLayouts(x);
     choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
-    const Plan plan = choose(pass, choice, node);
+    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), takeWeights(pass, w, plan.arguments[1], attrs)};
     if (choice.request.bias) inputs.push_back(pass.rowMajor(node.inputs[2]));
-    pass.emit(node, std::move(inputs), "direct", {{plan.arguments.back()}});
+    pass.emit(node, std::move(inputs), text(made), {{plan.arguments.back()}});
 }
 
 void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
@@ -167,7 +192,7 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
     }
     const ConvPass conv{Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
-    if (algorithm != ConvAlgorithm::Direct) {
+    if (isOwn(algorithm)) {
         std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass.oldValue(dy).type.shape)),
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
         return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{blockedImage(shape)}});
@@ -177,11 +202,11 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
     choice.destinations = {pass.imageLayouts(dy).back()};
     const std::vector<std::int64_t> dims = weightDims(attrs, choice.w);
     choice.weights = weightLayouts(pass, w, dims);
-    const Plan plan = choose(pass, choice, node);
+    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
     const ValueId source = pass.image(dy, plan.arguments[0]);
-    if (packsWeights(pass, w, dims, plan.arguments[1]))
+    if (made == ConvAlgorithm::Direct && packsWeights(pass, w, dims, plan.arguments[1]))
         return pass.emit(node, {source, pass.now(w)}, kPackedDirect, {{plan.arguments[2]}});
-    pass.emit(node, {source, takeWeights(pass, w, plan.arguments[1], attrs)}, "direct", {{plan.arguments[2]}});
+    pass.emit(node, {source, takeWeights(pass, w, plan.arguments[1], attrs)}, text(made), {{plan.arguments[2]}});
 }
 
 void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
@@ -192,7 +217,7 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
     const ConvPass conv{Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
-    if (algorithm != ConvAlgorithm::Direct) {
+    if (isOwn(algorithm)) {
         const Desc filters = blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
         std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
@@ -206,10 +231,10 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     choice.destinations = {pass.imageLayouts(dy).back()};
     const std::vector<std::int64_t> dims = weightDims(attrs, shape);
     choice.weights = parameter ? weightLayouts(pass, *parameter, dims) : std::vector{Desc::any(dims, DType::F32)};
-    const Plan plan = choose(pass, choice, node);
+    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
     if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, plan.arguments[2], axesOf(attrs));
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), pass.image(dy, plan.arguments[1])};
-    pass.emit(node, std::move(inputs), "direct", {{plan.arguments[2], axesOf(attrs), true}});
+    pass.emit(node, std::move(inputs), text(made), {{plan.arguments[2], axesOf(attrs), true}});
 }
 
 }  // namespace lockstep::cpu

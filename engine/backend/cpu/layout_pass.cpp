@@ -13,12 +13,14 @@ constexpr const char* kAnyAxes = "abcdef";  // names for as many as there may be
 
 }  // namespace
 
-LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose)
+LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose,
+                       onednn::Bf16Units units)
     : Rewriter(graph),
       m_graph(graph),
       m_choose(choose),
       m_block(onednn::preferredBlock()),
       m_operands(options.precision == Precision::Bf16 ? DType::BF16 : DType::F32),
+      m_units(units),
       m_decided(graph.values().size()) {
     for (const ValueId parameter : graph.withRole(ValueRole::Parameter)) {
         if (const auto gradient = graph.gradientOf(parameter)) m_parameters[*gradient] = parameter;
@@ -106,15 +108,14 @@ ValueId LayoutPass::weights(ValueId old, const Desc& want, const char* axes) {
 ValueId LayoutPass::inLayout(ValueId old, const Desc& want, const char* axes, const Shape& shape) {
     const Value& value = newValue(old);
     const Desc has = descOf(value);
-    const bool isPlain = has.isRowMajor() && want.isRowMajor();
+    const bool isPlain = has.isRowMajor() && want.isRowMajor() && has.dtype() == want.dtype();
     if ((isPlain || has == want) && value.type.shape == shape) return now(old);
-    const auto key = std::pair(now(old), want.text(kAnyAxes) + " " + shape.text());
+    const auto key = std::pair(now(old), want.text(kAnyAxes) + " " + TensorType{shape, want.dtype()}.text());
     const auto known = m_reordered.find(key);
     if (known != m_reordered.end()) return known->second;
     Node node{&kReorder, {now(old)}, {}, {}, uniqueScope(made(), kReorder, m_scope), "jit"};
-    const Value result{.name = value.name + ":" + want.text(kAnyAxes),
-                       .type = {shape, value.type.dtype},
-                       .layout = layoutOf(want, axes)};
+    const Value result{
+        .name = value.name + ":" + want.text(kAnyAxes), .type = {shape, want.dtype()}, .layout = layoutOf(want, axes)};
     return m_reordered[key] = made().appendLowered(std::move(node), {result})[0];
 }
 

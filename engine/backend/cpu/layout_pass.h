@@ -15,11 +15,12 @@ namespace lockstep::cpu {
 // An activation may be seen as an image where the old graph has it flattened: its new value then has the image's shape.
 class LayoutPass : public Rewriter {
 public:
-    LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose);
+    LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose, onednn::Bf16Units units);
     Graph run();
 
     const onednn::Engine& engine() const { return m_engine; }
     DType operands() const { return m_operands; }  // of products of matrices
+    onednn::Bf16Units units() const { return m_units; }
     ConvAlgorithm choose(const ConvPass& conv) const { return m_choose(conv); }
     const Value& newValue(ValueId old) const { return made().value(now(old)); }
     using Rewriter::become;
@@ -66,6 +67,7 @@ private:
     onednn::Engine m_engine;
     int m_block;
     DType m_operands;
+    onednn::Bf16Units m_units;
     std::vector<bool> m_decided;
     std::map<ValueId, ValueId> m_parameters;                         // by gradient
     std::map<std::pair<ValueId, std::string>, ValueId> m_reordered;  // by new value and what it was reordered to

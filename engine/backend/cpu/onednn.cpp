@@ -63,12 +63,18 @@ struct ConvGeometry {
           high{r.paddingEnd[0], r.paddingEnd[1]} {}
 };
 
-// The forward plan that the library wants to see beside a backward one: its layouts do not bind.
+// The forward plan that the library wants to see beside a backward one: its layouts do not bind. Where gradients of
+// bf16 become f32, it is that of bf16.
 dnnl::convolution_forward::primitive_desc convHint(const Engine& engine, const ConvRequest& r,
                                                    dnnl::algorithm algorithm, const memory::desc& any) {
     const ConvGeometry g(r);
-    return {{dnnl::prop_kind::forward_training, algorithm, unwrap(r.source), any, unwrap(r.destination), g.stride,
-             g.dilation, g.low, g.high},
+    const memory::desc &x = unwrap(r.source), &y = unwrap(r.destination);
+    const bool isHalf = y.data_type() == memory::data_type::bf16;
+    const auto operand = [&](const memory::desc& desc) {
+        return isHalf ? memory::desc(desc.dims(), memory::data_type::bf16, memory::format_tag::any) : desc;
+    };
+    return {{dnnl::prop_kind::forward_training, algorithm, operand(x), operand(any), y, g.stride, g.dilation, g.low,
+             g.high},
             attributes(false),
             engine.impl().engine};
 }
@@ -119,7 +125,7 @@ Plan planConvBackwardWeights(const Engine& engine, const ConvRequest& r, dnnl::a
 }
 
 memory::desc anyLike(const Desc& desc) {
-    return {unwrap(desc).dims(), memory::data_type::f32, memory::format_tag::any};
+    return {unwrap(desc).dims(), unwrap(desc).data_type(), memory::format_tag::any};
 }
 
 }  // namespace
@@ -149,6 +155,25 @@ Plan planReorder(const Engine& engine, const Desc& from, const Desc& to) {
         const dnnl::engine& cpu = engine.impl().engine;
         const dnnl::reorder::primitive_desc chosen(cpu, unwrap(from), cpu, unwrap(to), attributes(false));
         return finish<dnnl::reorder>(chosen, {{DNNL_ARG_FROM, unwrap(from)}, {DNNL_ARG_TO, unwrap(to)}});
+    });
+}
+
+Plan planProduct(const Engine& engine, const ProductRequest& r) {
+    return guarded([&] {
+        const auto operand = [](std::int64_t rows, std::int64_t columns) {
+            return memory::desc({rows, columns}, memory::data_type::bf16, memory::format_tag::any);
+        };
+        const auto floats = [](std::int64_t rows, std::int64_t columns) {
+            return memory::desc({rows, columns}, memory::data_type::f32, memory::format_tag::ab);
+        };
+        const memory::desc a = operand(r.rows, r.depth), b = operand(r.depth, r.columns);
+        const memory::desc bias = floats(1, r.columns), c = floats(r.rows, r.columns);
+        const auto op = r.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+        const dnnl::matmul::primitive_desc chosen(op, attributes(r.relu), engine.impl().engine);
+        std::vector<Argument> arguments{{DNNL_ARG_SRC, chosen.src_desc()}, {DNNL_ARG_WEIGHTS, chosen.weights_desc()}};
+        if (r.bias) arguments.push_back({DNNL_ARG_BIAS, bias});
+        arguments.push_back({DNNL_ARG_DST, chosen.dst_desc()});
+        return finish<dnnl::matmul>(chosen, arguments);
     });
 }
 

@@ -19,7 +19,11 @@ std::string version();  // "2.6.3"
 // The channel block that suits this processor: 16 with AVX-512, 8 without.
 int preferredBlock();
 
-// How a tensor of f32 or i32 lies in memory. Cheap to copy.
+// What the processor has for products of bf16: nothing, pairs in vectors (AVX512_BF16), or tiles (AMX).
+enum class Bf16Units { None, Pairs, Tiles };
+Bf16Units bf16Units();
+
+// How a tensor of f32, bf16, i32 or u8 lies in memory. Cheap to copy.
 class Desc {
 public:
     Desc() = default;  // of nothing
@@ -32,6 +36,9 @@ public:
 
     // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.
     static Desc sampleLanes(std::span<const std::int64_t> dims, DType dtype);
+
+    // A matrix of f32 whose rows and columns lie so many floats apart.
+    static Desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride);
 
     explicit operator bool() const { return m_impl != nullptr; }
     bool operator==(const Desc& other) const;
@@ -77,7 +84,7 @@ public:
 
 enum class Pass { Forward, BackwardData, BackwardWeights };
 
-// source: x or dx; weights: w or dw; destination: y or dy. Arguments of the plan:
+// source: x or dx; weights: w or dw; destination: y or dy; each f32 or bf16, biases f32. Arguments of the plan:
 // Forward: x, w, [bias,] y. BackwardData: dy, w, dx. BackwardWeights: x, dy, dw [, dbias].
 struct ConvRequest {
     Pass pass = Pass::Forward;
@@ -89,6 +96,14 @@ struct ConvRequest {
 // Empty when the library has no such implementation. Throws EngineError(Device).
 std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request);
 Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);  // arguments: from, to
+
+// A product of bf16 matrices, rows x depth and depth x columns, in whichever layouts suit the library, to f32,
+// row-major. Arguments of the plan: a, b, [bias of f32, one per column,] c.
+struct ProductRequest {
+    std::int64_t rows = 0, columns = 0, depth = 0;
+    bool relu = false, bias = false;
+};
+Plan planProduct(const Engine& engine, const ProductRequest& request);
 
 // A plan made ready: all the library's objects exist, run() only gives them their memory.
 class Primitive {

@@ -13,6 +13,7 @@ using dnnl::memory;
 memory::data_type typeOf(DType dtype) {
     switch (dtype) {
         case DType::F32: return memory::data_type::f32;
+        case DType::BF16: return memory::data_type::bf16;
         case DType::I32: return memory::data_type::s32;
         case DType::U8: return memory::data_type::u8;
         default: throw EngineError(EngineError::Kind::Internal, "oneDNN", "no such element type");
@@ -35,6 +36,15 @@ int preferredBlock() {
     const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
     const auto wide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
     return (isa & wide) == wide ? 16 : 8;
+}
+
+Bf16Units bf16Units() {
+    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto has = [isa](dnnl::cpu_isa wanted) {
+        return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
+    };
+    if (has(dnnl::cpu_isa::avx512_core_amx)) return Bf16Units::Tiles;
+    return has(dnnl::cpu_isa::avx512_core_bf16) ? Bf16Units::Pairs : Bf16Units::None;
 }
 
 Desc Desc::rowMajor(std::span<const std::int64_t> dims, DType dtype) {
@@ -68,6 +78,13 @@ Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
     });
 }
 
+Desc Desc::matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride) {
+    return guarded([&] {
+        return wrap(
+            memory::desc(memory::dims{rows, columns}, memory::data_type::f32, memory::dims{rowStride, columnStride}));
+    });
+}
+
 bool Desc::isSampleLanes() const { return dims().size() == 4 && *this == sampleLanes(dims(), dtype()); }
 
 bool Desc::operator==(const Desc& other) const {
@@ -81,6 +98,7 @@ DType Desc::dtype() const {
     switch (m_impl->desc.data_type()) {
         case memory::data_type::s32: return DType::I32;
         case memory::data_type::u8: return DType::U8;
+        case memory::data_type::bf16: return DType::BF16;
         default: return DType::F32;
     }
 }

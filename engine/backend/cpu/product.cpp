@@ -286,18 +286,18 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
 }
 
 // While the block is in the cache.
+void finishProduct(const SimdTable& simd, const ProductEnd& end, float* c, std::size_t at, std::size_t count) {
+    float* const part = c + at;
+    if (end.addends) simd.add(part, end.addends + at, part, count);
+    if (end.slopes) simd.multiply(part, end.slopes + at, part, count);
+    if (end.gelu == c) simd.activation(ActivationKind::Gelu, part, part, count);
+    if (end.gelu && end.gelu != c) simd.geluAndSlope(part, end.gelu + at, count);
+}
+
 void Product::finishBlock(const Call& call, const Extent& extent) const {
-    const SimdTable& simd = *m_machine.simd;
-    const ProductEnd& end = call.end;
     const std::size_t count = sizeOf(extent.columns);
-    for (std::size_t row = extent.rows.begin; row < extent.rows.end; ++row) {
-        const std::size_t at = row * m_b.columns + extent.columns.begin;
-        float* c = call.c + at;
-        if (end.addends) simd.add(c, end.addends + at, c, count);
-        if (end.slopes) simd.multiply(c, end.slopes + at, c, count);
-        if (end.gelu == call.c) simd.activation(ActivationKind::Gelu, c, c, count);
-        if (end.gelu && end.gelu != call.c) simd.geluAndSlope(c, end.gelu + at, count);
-    }
+    for (std::size_t row = extent.rows.begin; row < extent.rows.end; ++row)
+        finishProduct(*m_machine.simd, call.end, call.c, row * m_b.columns + extent.columns.begin, count);
 }
 
 // What lies above the diagonal is what lies below it: sixteen rows become columns at once, up to where the diagonal

@@ -1,0 +1,47 @@
+#include "engine/train/choose_precision.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/number_text.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr double kFaster = 1.05;
+
+double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& input, double seconds) {
+    resolved.spec.precision = text(precision);
+    const BenchResult first = benchmark({resolved, input, 1, 1});
+    const auto steps = static_cast<std::int64_t>(std::floor(seconds / first.seconds));
+    return steps > 1 ? benchmark({resolved, input, steps, 1}).samplesPerSecond : first.samplesPerSecond;
+}
+
+}  // namespace
+
+std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds) {
+    std::vector<PrecisionSpeed> speeds;
+    for (const Precision each : {Precision::Fp32, Precision::Tf32, Precision::Bf16}) {
+        if (resolved.backend->offers(each)) speeds.push_back({each, speedIn(resolved, each, input, seconds)});
+    }
+    return speeds;
+}
+
+Precision fastestOf(const std::vector<PrecisionSpeed>& speeds) {
+    const auto best = std::ranges::max_element(speeds, {}, &PrecisionSpeed::samplesPerSecond);
+    return best->samplesPerSecond > kFaster * speeds.front().samplesPerSecond ? best->precision
+                                                                              : speeds.front().precision;
+}
+
+std::string ratiosText(const std::vector<PrecisionSpeed>& speeds) {
+    std::string all;
+    for (const PrecisionSpeed& each : speeds) {
+        all += (all.empty() ? "" : ", ") + std::string(text(each.precision)) + " " +
+               formatted("%.3g", each.samplesPerSecond / speeds.front().samplesPerSecond);
+    }
+    return all;
+}
+
+}  // namespace lockstep

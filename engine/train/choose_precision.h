@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/train/plan_run.h"
+
+namespace lockstep {
+
+struct PrecisionSpeed {
+    Precision precision = Precision::Fp32;
+    double samplesPerSecond = 0;
+};
+
+// How fast the resolved model trains on its devices in each precision that they offer, fp32 first: training's own
+// program on made samples, for about so many seconds each after a warm-up. Not in fp16, whose range asks for a scaled
+// loss: that is somebody's choice. Throws what benchmark() throws.
+std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds);
+
+// The fastest; fp32 where none is faster by a twentieth.
+Precision fastestOf(const std::vector<PrecisionSpeed>& speeds);
+
+// "fp32 1, bf16 1.34": each by the speed of fp32, the first of them.
+std::string ratiosText(const std::vector<PrecisionSpeed>& speeds);
+
+}  // namespace lockstep
