@@ -67,13 +67,25 @@ std::string factsText(const DeviceFacts& facts) {
     return text;
 }
 
+static const char* unitsText(ProductUnits units) {
+    switch (units) {
+        case ProductUnits::Tiles: return "bf16 is multiplied in tiles (AMX)";
+        case ProductUnits::TilesDenied:
+            return "the processor has tiles for bf16 (AMX), which the system does not permit this process";
+        case ProductUnits::Pairs: return "bf16 is multiplied in pairs (AVX512_BF16)";
+        case ProductUnits::None: return "the processor has no instructions for bf16, so that rounding to it costs time";
+        case ProductUnits::Unknown: break;
+    }
+    return "bf16 is offered";
+}
+
 std::string bf16Text(const Environment& environment, const DeviceInfo& info) {
     const double speed = environment.backend(info.backend)->productSpeed(Precision::Bf16);
     if (speed == 0) return {};
     return fmt::format(
-        "products of matrices in bf16 run at {:.2f} times the speed of fp32; what bf16 brings a model: lockstep bench "
-        "--model NAME --precision auto",
-        speed);
+        "{}; products of matrices in bf16 run at {:.2f} times the speed of fp32. What that brings a model: lockstep "
+        "bench --model NAME --precision auto",
+        unitsText(environment.backend(info.backend)->productUnits(Precision::Bf16)), speed);
 }
 
 }  // namespace lockstep

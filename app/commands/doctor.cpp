@@ -76,7 +76,9 @@ void checkBackends(std::vector<Finding>& out, Context& context) {
     }
     for (const auto& info : context.environment().devices()) {
         const auto text = bf16Text(context.environment(), info);
-        const bool slow = context.environment().backend(info.backend)->productSpeed(Precision::Bf16) < 1;
+        const Backend& backend = *context.environment().backend(info.backend);
+        const bool slow = backend.productSpeed(Precision::Bf16) < 1 ||
+                          backend.productUnits(Precision::Bf16) == ProductUnits::TilesDenied;
         if (!text.empty()) out.push_back({slow ? Verdict::Note : Verdict::Good, "precision on " + info.id, text, {}});
     }
     for (const auto& [backend, reason] : context.environment().missing()) {

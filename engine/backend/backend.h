@@ -32,9 +32,15 @@ struct LowerOptions {
 
 // The type to which a lowered node rounds its operands as it reads them, on a backend that computes in f32. BF16 is
 // said by the node's algorithm: a product of matrices then rounds to nearest, ties to even, and adds up in f32 or
-// better. Nothing in memory is rounded, so weights and optimizer states lose nothing. Convolutions stay f32, where
-// Winograd's algorithm saves more than bf16 would, and so does attention, which reads its tiles where they lie.
-inline DType operandsOf(const Node& node) { return node.algorithm == text(DType::BF16) ? DType::BF16 : DType::F32; }
+// better, and so does a convolution whose algorithm ends with it. Weights and optimizer states are not rounded, and
+// lose nothing. Attention stays f32, as it reads its tiles where they lie, and so do convolutions where that is faster.
+inline DType operandsOf(const Node& node) {
+    return node.algorithm.ends_with(text(DType::BF16)) ? DType::BF16 : DType::F32;
+}
+
+// What a processor has for products in a precision, and the backend uses. Denied: what it has the system does not
+// permit.
+enum class ProductUnits { Unknown, None, Pairs, Tiles, TilesDenied };
 
 // A kind of device. One object per process, shared by all threads: const calls are thread-safe.
 class Backend {
@@ -47,6 +53,7 @@ public:
     // How fast products of matrices are in that precision, those of f32 being 1; measured once in a process, which
     // takes some milliseconds. 0: nobody knows.
     virtual double productSpeed(Precision) const { return 0; }
+    virtual ProductUnits productUnits(Precision) const { return ProductUnits::Unknown; }
     virtual bool hostMemory() const { return true; }  // false: programs copy each batch to the device first
 
     // The backend's own pass between the mathematics and the memory plan: fuses, chooses layouts, algorithms and

@@ -9,7 +9,7 @@ namespace lockstep {
 // What a trial computes in. Fp32: floats. Tf32: floats, and products of matrices and convolutions read their operands
 // rounded to 10 bits of fraction. Bf16, Fp16: that type where a backend computes in it, with the parameters kept in
 // floats besides (masters); where it does not, products of matrices read operands rounded to it, and so do convolutions
-// of single pixels where the processor has instructions for that. In Fp16 a run scales its loss: see
+// that the processor's instructions for it make faster. In Fp16 a run scales its loss: see
 // StepScalars::lossScale, which the gradient of the loss is multiplied by.
 enum class Precision : std::uint8_t { Fp32, Tf32, Bf16, Fp16 };
 

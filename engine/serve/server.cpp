@@ -5,6 +5,7 @@
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
 #include "engine/data/held_out.h"
+#include "engine/train/choose_precision.h"
 #include "engine/train/disk_need.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/open_data.h"
@@ -83,6 +84,17 @@ PlanAnswer Server::answer(const PlanRequest& request) {
                       need.each,
                       need.kept};
     for (const auto& device : resolved.devices) answer.devices.push_back({device.id, device.threads, device.isVirtual});
+    return answer;
+}
+
+SpeedsAnswer Server::answer(const SpeedsRequest& request) {
+    constexpr double kSeconds = 1;
+    const TrialSpec spec = specOf(request.spec);
+    const auto resolved = valueOf(resolve(spec, m_host.environment()));
+    const ModelInput input = modelInput(*resolved.model, glimpse(spec).train, spec.batch, spec.labelSmoothing);
+    SpeedsAnswer answer;
+    for (const PrecisionSpeed& each : timePrecisions(resolved, input, kSeconds))
+        answer.speeds.push_back({std::string(text(each.precision)), each.samplesPerSecond});
     return answer;
 }
 

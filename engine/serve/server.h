@@ -41,6 +41,7 @@ private:
     InspectAnswer answer(const InspectRequest& request);
     ValidateAnswer answer(const ValidateRequest& request);
     PlanAnswer answer(const PlanRequest& request);
+    SpeedsAnswer answer(const SpeedsRequest& request);
     SamplesAnswer answer(const SamplesRequest& request);
     AskedSamplesAnswer answer(const AskedSamplesRequest& request);
     ScheduleAnswer answer(const ScheduleRequest& request);

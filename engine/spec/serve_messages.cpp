@@ -98,6 +98,10 @@ static void fields(auto& v, auto& e, const PlanAnswer*) {
     v("total_steps", e.totalSteps), v("bytes_per_device", e.bytesPerDevice), v("devices", e.devices);
     v("bytes_per_checkpoint", e.bytesPerCheckpoint), v("checkpoints", e.checkpoints);
 }
+static void fields(auto& v, auto& e, const PrecisionRate*) {
+    v("precision", e.precision), v("samples_per_second", e.samplesPerSecond);
+}
+static void fields(auto& v, auto& e, const SpeedsAnswer*) { v("speeds", e.speeds); }
 static void fields(auto& v, auto& e, const ScheduleAnswer*) { v("epochs", e.epochs), v("rates", e.rates); }
 
 static void fields(auto&, auto&, const HelloRequest*) {}
@@ -109,6 +113,7 @@ static void fields(auto&, auto&, const PresetsRequest*) {}
 static void fields(auto& v, auto& e, const InspectRequest*) { v("path", e.path); }
 static void fields(auto& v, auto& e, const ValidateRequest*) { v("spec", e.spec); }
 static void fields(auto& v, auto& e, const PlanRequest*) { v("spec", e.spec); }
+static void fields(auto& v, auto& e, const SpeedsRequest*) { v("spec", e.spec); }
 static void fields(auto& v, auto& e, const SamplesRequest*) { v("spec", e.spec), v("count", e.count); }
 static void fields(auto& v, auto& e, const AskedSamplesRequest*) {
     v("spec", e.spec), v("data", e.data), v("split", e.split), v("samples", e.samples);
@@ -257,6 +262,7 @@ LOCKSTEP_ANSWER(SamplesAnswer)
 LOCKSTEP_ANSWER(AskedSamplesAnswer)
 LOCKSTEP_ANSWER(ValidateAnswer)
 LOCKSTEP_ANSWER(PlanAnswer)
+LOCKSTEP_ANSWER(SpeedsAnswer)
 LOCKSTEP_ANSWER(ScheduleAnswer)
 #undef LOCKSTEP_ANSWER
 

@@ -149,6 +149,14 @@ struct PlanAnswer {
     std::uint64_t bytesPerCheckpoint = 0;
     std::int64_t checkpoints = 0;  // that the trial keeps; 0: the engine does not say
 };
+// How fast the model trains in each precision that its devices offer, fp32 first.
+struct PrecisionRate {
+    std::string precision;
+    double samplesPerSecond = 0;
+};
+struct SpeedsAnswer {
+    std::vector<PrecisionRate> speeds;
+};
 struct ScheduleAnswer {
     std::vector<double> epochs, rates;  // points of the learning rate's curve
 };
@@ -196,6 +204,12 @@ struct PlanRequest {
     using Answer = PlanAnswer;
     JsonText spec;
 };
+// Trains the model on made samples, for about a second in each precision, on the spec's devices.
+struct SpeedsRequest {
+    static constexpr std::string_view kName = "speeds";
+    using Answer = SpeedsAnswer;
+    JsonText spec;
+};
 // Images before and after augmentation, and what is to be known of the data.
 struct SamplesRequest {
     static constexpr std::string_view kName = "samples";
@@ -228,9 +242,9 @@ struct ScheduleRequest {
     std::int64_t stepsPerEpoch = 100;
 };
 
-using ServeRequest =
-    std::variant<HelloRequest, DevicesRequest, DatasetsRequest, ModelsRequest, SettingsRequest, PresetsRequest,
-                 InspectRequest, ValidateRequest, PlanRequest, SamplesRequest, AskedSamplesRequest, ScheduleRequest>;
+using ServeRequest = std::variant<HelloRequest, DevicesRequest, DatasetsRequest, ModelsRequest, SettingsRequest,
+                                  PresetsRequest, InspectRequest, ValidateRequest, PlanRequest, SpeedsRequest,
+                                  SamplesRequest, AskedSamplesRequest, ScheduleRequest>;
 
 // ---- Lines, without their ends -------------------------------------------------------------------------------------
 

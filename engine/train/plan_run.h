@@ -43,7 +43,8 @@ struct ResolvedSpec {
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
 // Where products of matrices in the run's precision are slower than in f32 on its devices, a problem that says how
-// much, "run.slow-precision"; the run uses it all the same. Measures the first time: see Backend::productSpeed().
+// much, "run.slow-precision", or "run.tiles-denied" where the system is the cause; the run uses it all the same.
+// Measures the first time: see Backend::productSpeed().
 std::optional<Problem> slowPrecision(const ResolvedSpec& resolved);
 
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.

@@ -222,6 +222,8 @@ private:
 
 std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
     const double speed = resolved.backend->productSpeed(resolved.precision());
+    const ProductUnits units = resolved.backend->productUnits(resolved.precision());
+    if (units == ProductUnits::TilesDenied) return Problem{"precision", "run.tiles-denied", {resolved.spec.precision}};
     if (resolved.precision() == Precision::Fp32 || speed == 0 || speed >= 1) return std::nullopt;
     std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), "%.2f", speed);

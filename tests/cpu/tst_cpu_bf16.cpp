@@ -5,6 +5,7 @@
 
 #include "engine/backend/cpu/conv_choice.h"
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/product_speed.h"
 #include "engine/backend/cpu/simd/table.h"
 #include "engine/backend/reference/reference_backend.h"
 #include "tests/cpu/choosing_backend.h"
@@ -19,6 +20,7 @@ class tst_cpu_bf16 : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase();
+    void whatTheProcessorHasAndMayUse();
     void rowsArePairedBothWays();
     void operandsAloneAreRounded_data();
     void operandsAloneAreRounded();
@@ -78,6 +80,15 @@ std::vector<float> unpaired(const std::vector<float>& pairs, std::size_t count) 
 
 void tst_cpu_bf16::initTestCase() {
     if (!cpu::bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
+}
+
+void tst_cpu_bf16::whatTheProcessorHasAndMayUse() {
+    using onednn::Bf16Units;
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::Tiles, true), ProductUnits::Tiles);
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::Pairs, false), ProductUnits::Pairs);
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::None, false), ProductUnits::None);
+    for (const Bf16Units without : {Bf16Units::Pairs, Bf16Units::None})
+        QCOMPARE(cpu::productUnitsOf(without, true), ProductUnits::TilesDenied);
 }
 
 // Of every number of rows, in place as well, as they are and normed: the bits of the norm and of rounding.

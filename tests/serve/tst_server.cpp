@@ -86,6 +86,9 @@ private slots:
         const auto plan = asker.ask(PlanRequest{{kSpec}}).answer;
         QCOMPARE(plan.parameters, 269322);
         QCOMPARE(plan.devices.size(), 2u);
+        const auto speeds = asker.ask(SpeedsRequest{{kSpec}}).answer.speeds;
+        QCOMPARE(speeds.at(0).precision, std::string("fp32"));
+        QVERIFY(speeds.at(0).samplesPerSecond > 0);
         const auto samples = asker.ask(SamplesRequest{{kSpec}, 4}).answer;
         QCOMPARE(samples.samples.size(), 4u);
         QCOMPARE(samples.samples[0].before, samples.samples[0].after);  // there is no augmentation

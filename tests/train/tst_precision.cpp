@@ -42,12 +42,16 @@ void compareLosses(const std::vector<double>& actual, const std::vector<double>&
 // The null backend, with products as a test wants them.
 class StubBackend final : public Backend {
 public:
-    StubBackend(bool hasBf16, double speed) : m_hasBf16(hasBf16), m_speed(speed), m_null(makeNullBackend()) {}
+    StubBackend(bool hasBf16, double speed, ProductUnits units)
+        : m_hasBf16(hasBf16), m_speed(speed), m_units(units), m_null(makeNullBackend()) {}
 
     std::string_view name() const override { return m_null->name(); }
     std::vector<DeviceInfo> devices() const override { return m_null->devices(); }
     bool offers(Precision precision) const override { return m_hasBf16 || precision == Precision::Fp32; }
     double productSpeed(Precision) const override { return m_speed; }
+    ProductUnits productUnits(Precision precision) const override {
+        return precision == Precision::Bf16 ? m_units : ProductUnits::Unknown;
+    }
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         return m_null->lower(graph, options);
     }
@@ -56,12 +60,13 @@ public:
 private:
     bool m_hasBf16;
     double m_speed;
+    ProductUnits m_units;
     std::unique_ptr<Backend> m_null;
 };
 
-Environment environmentWith(bool hasBf16, double speed) {
+Environment environmentWith(bool hasBf16, double speed, ProductUnits units = ProductUnits::Unknown) {
     Environment environment;
-    environment.add(std::make_unique<StubBackend>(hasBf16, speed));
+    environment.add(std::make_unique<StubBackend>(hasBf16, speed, units));
     for (const ModelEntry& model : builtinModels()) environment.add(model);
     DatasetEntry patterns;
     patterns.id = "patterns";
@@ -186,6 +191,13 @@ private slots:
         if (warnings == 0) return;
         QCOMPARE(messages[0].level, std::string("warning"));
         QVERIFY((messages[0].text == Problem{"precision", "run.slow-precision", {"bf16", "0.51"}}));
+    }
+
+    void tilesThatAreDeniedAreSaid() {
+        const auto environment = environmentWith(true, 0.5, ProductUnits::TilesDenied);
+        const auto slow = slowPrecision(resolve(specOf("mlp", "null:2"), environment).value());
+        QVERIFY((slow == Problem{"precision", "run.tiles-denied", {"bf16"}}));
+        QVERIFY(!slowPrecision(resolve(specOf("mlp", "null:2", "fp32"), environment).value()));
     }
 
     void theFastestIsChosen() {

@@ -136,6 +136,8 @@ FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& 
     if (isVariable()) layout->addWidget(new VaryRoom(form, field.path));
     layout->addWidget(m_problem = new ProblemLabel);
     layout->addWidget(m_note = mutedLabel({}));
+    m_note->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    connect(m_note, &QLabel::linkActivated, this, [this] { m_form.measure(); });
     connectAll();
     showValue();
     showVaried();
@@ -179,7 +181,7 @@ void FieldEditor::connectAll() {
         showValue();
         showVaried();
     });
-    for (const auto change : {&SpecForm::changed, &SpecForm::catalogChanged})
+    for (const auto change : {&SpecForm::changed, &SpecForm::catalogChanged, &SpecForm::notesChanged})
         connect(&m_form, change, this, [this] { showNote(); });
     connect(&m_form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
 }

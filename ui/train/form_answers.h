@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QTimer>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "ui/history/engine_service.h"
@@ -55,6 +56,7 @@ private:
     }
 
     void fetchCatalog();
+    void measure();
     template <class Request>
     void fetch();
     void formChanged();
@@ -73,7 +75,8 @@ private:
     void collectProblems();
 
     EngineService& m_service;
-    EngineService m_reader;  // for what reads data, which may take long: the form is checked meanwhile
+    EngineService m_reader;                  // for what reads data, which may take long: the form is checked meanwhile
+    std::unique_ptr<EngineService> m_meter;  // for what trains; null: nothing was measured yet
     std::optional<ServeProgress> m_progress;
     SpecForm& m_form;
     FormCatalog m_arriving;

@@ -2,6 +2,7 @@
 
 #include <QUndoCommand>
 #include <algorithm>
+#include <utility>
 
 #include "engine/spec/trial_settings.h"
 #include "ui/history/setting_text.h"
@@ -207,15 +208,43 @@ void SpecForm::setProblems(Problems problems) {
 }
 
 QString SpecForm::noteAt(const QString& path) const {
+    const auto precision = value("precision").toString();
+    if (path != "precision" || precision.isEmpty() || precision == "fp32") return {};
+    if (m_isMeasuring) return tr("The model trains for a second in each precision…");
+    if (m_speeds && m_speeds->of == speedsAreOf()) return m_speeds->words;
+    const auto link = tr("<a href=\"measure\">Measure this model</a>");
     const double speed = m_catalog.bf16Speed;
-    if (path != "precision" || value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
-    return tr("On this processor products of matrices run at %1 times the speed of fp32; what that brings the model, "
-              "auto measures as the run begins.")
-        .arg(speed, 0, 'f', 2);
+    if (precision != "bf16" || speed <= 0 || !devices().onCpu()) return link;
+    return tr("On this processor products of matrices run at %1 times the speed of fp32. %2")
+        .arg(speed, 0, 'f', 2)
+        .arg(link);
+}
+
+void SpecForm::measure() {
+    if (std::exchange(m_isMeasuring, true)) return;
+    emit notesChanged();
+    emit measuring();
+}
+
+QJsonObject SpecForm::speedsAreOf() const {
+    QJsonObject of;
+    for (const char* each : {"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
+                             "optimizer", "recompute", "batch_norm", "frozen"})
+        of[each] = m_state.spec[each];
+    return of;
+}
+
+void SpecForm::setSpeeds(const QJsonObject& of, const QString& words, Problems problems) {
+    m_speeds = Speeds{of, words, std::move(problems)};
+    m_isMeasuring = false;
+    emit notesChanged();
+    emit problemsChanged();
 }
 
 Problems SpecForm::problemsAt(const QString& path) const {
     Problems found = m_sweep->problemsAt(path);
+    if (path == "precision" && m_speeds && m_speeds->of == speedsAreOf())
+        std::ranges::copy(m_speeds->problems, std::back_inserter(found));
     std::ranges::copy_if(m_problems, std::back_inserter(found),
                          [&](const Problem& each) { return QString::fromStdString(each.field) == path; });
     return found;

@@ -77,13 +77,22 @@ public:
     const Problems& problems() const { return m_problems; }
     Problems problemsAt(const QString& path) const;
     Problems otherProblems() const;
-    bool isShown(const QString& path) const;    // there is a field for it
-    QString noteAt(const QString& path) const;  // what a field's value brings on this machine; empty: nothing to say
+    bool isShown(const QString& path) const;  // there is a field for it
+    // What a field's value brings on this machine; empty: nothing to say. May hold a link, which measure() follows.
+    QString noteAt(const QString& path) const;
+
+    // How fast the model is in each precision, in words, of the settings that it depends on as they are now; they are
+    // those of speedsAreOf() as it was asked for.
+    void measure();
+    QJsonObject speedsAreOf() const;
+    void setSpeeds(const QJsonObject& of, const QString& words, Problems problems);
 
 signals:
     void catalogChanged();
     void changed();  // the spec or the sweep; also by undo and redo
     void problemsChanged();
+    void notesChanged();
+    void measuring();  // setSpeeds() is awaited
 
 private:
     friend class SpecEdit;
@@ -95,6 +104,13 @@ private:
     QUndoStack m_history;
     Hold m_hold = Hold::GlobalBatch;
     Problems m_problems;
+    struct Speeds {
+        QJsonObject of;
+        QString words;
+        Problems problems = {};
+    };
+    std::optional<Speeds> m_speeds;
+    bool m_isMeasuring = false;
     QElapsedTimer m_clock;
     int m_typing = 0;
     std::unique_ptr<SweepForm> m_sweep;

@@ -150,7 +150,8 @@ std::string describe(const ConvPass& conv, int threads) {
 
 ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& processor)
     : m_caches(std::move(folder)),
-      m_kind(processor + ", oneDNN " + onednn::version() + ", Lockstep " LOCKSTEP_VERSION) {}
+      m_kind(processor + ", oneDNN " + onednn::version() + " " + std::to_string(onednn::instructionSet()) +
+             ", Lockstep " LOCKSTEP_VERSION) {}
 
 ConvAlgorithm ConvTimings::choose(const ConvPass& conv, int threads, AlgorithmChoice how, DType operands) {
     const std::vector<ConvAlgorithm> all = candidates(conv, operands);

@@ -9,7 +9,8 @@
 namespace lockstep::cpu {
 
 // Which algorithm makes a pass of a convolution fastest, timed once for each shape (of large batches a part) and number
-// of threads, and kept for each kind of processor and version of the library. Any thread.
+// of threads, and kept for each kind of processor, what of it the system permits, and version of the library. Any
+// thread.
 class ConvTimings {
 public:
     // The cache's folder, which is not looked at before the first choice by timing.

@@ -21,15 +21,22 @@ namespace lockstep {
 
 namespace {
 
-std::string processorName() {
+// Of the first processor; empty: the system does not say.
+std::string processorInfo(std::string_view key) {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);) {
-        if (!line.starts_with("model name")) continue;
         const std::size_t colon = line.find(": ");
-        if (colon != std::string::npos) return line.substr(colon + 2);
+        if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
     }
-    return "CPU";
+    return {};
 }
+
+std::string processorName() {
+    const std::string name = processorInfo("model name");
+    return name.empty() ? "CPU" : name;
+}
+
+bool hasTiles() { return (processorInfo("flags") + ' ').find(" amx_bf16 ") != std::string::npos; }
 
 int permittedCores() {
     cpu_set_t set;
@@ -85,6 +92,11 @@ public:
         if (precision != Precision::Bf16) return precision == Precision::Fp32 ? 1 : 0;
         std::call_once(m_measured, [this] { m_bf16Speed = cpu::measureBf16Speed(); });
         return m_bf16Speed;
+    }
+
+    ProductUnits productUnits(Precision precision) const override {
+        if (precision != Precision::Bf16) return ProductUnits::Unknown;
+        return cpu::productUnitsOf(onednn::bf16Units(), hasTiles());
     }
 
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {

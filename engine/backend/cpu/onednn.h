@@ -19,6 +19,9 @@ std::string version();  // "2.6.3"
 // The channel block that suits this processor: 16 with AVX-512, 8 without.
 int preferredBlock();
 
+// What the library takes the processor's instructions to be, as a number of its own.
+int instructionSet();
+
 // What the processor has for products of bf16: nothing, pairs in vectors (AVX512_BF16), or tiles (AMX).
 enum class Bf16Units { None, Pairs, Tiles };
 Bf16Units bf16Units();

@@ -38,6 +38,8 @@ int preferredBlock() {
     return (isa & wide) == wide ? 16 : 8;
 }
 
+int instructionSet() { return static_cast<int>(dnnl::get_effective_cpu_isa()); }
+
 Bf16Units bf16Units() {
     const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
     const auto has = [isa](dnnl::cpu_isa wanted) {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
-#include "engine/backend/cpu/product.h"
+#include "engine/backend/cpu/library_product.h"
 
 namespace lockstep::cpu {
 
@@ -14,12 +15,14 @@ namespace {
 constexpr std::size_t kRows = 256, kColumns = 384, kDepth = 384;
 constexpr int kTries = 5;
 
+const Matrix kA = Matrix::rowMajor(kRows, kDepth), kB = Matrix::rowMajor(kColumns, kDepth).transposed();
+
 // A product with everything that it reads and writes.
+template <class Product>
 class Trial {
 public:
-    Trial(const Machine& machine, Arithmetic arithmetic)
-        : m_product(machine, Matrix::rowMajor(kRows, kDepth), Matrix::rowMajor(kColumns, kDepth).transposed(),
-                    arithmetic),
+    explicit Trial(Product product)
+        : m_product(std::move(product)),
           m_a(kRows * kDepth, 0.5f),
           m_b(kColumns * kDepth, 0.25f),
           m_c(kRows * kColumns),
@@ -36,20 +39,33 @@ private:
     std::vector<float> m_a, m_b, m_c, m_workspace;
 };
 
-}  // namespace
-
 // By turns, so that both meet the same clock and the same neighbours; the first try of each warms the caches.
-double measureBf16Speed() {
-    Machine machine;
-    machine.simd = &bestSimd();
-    machine.bf16 = bestBf16();
-    Trial single(machine, Arithmetic::Plain), half(machine, Arithmetic::Bf16);
+template <class Half>
+double speedBeside(Trial<Product>& single, Half half) {
     double singleSeconds = 1e9, halfSeconds = 1e9;
     for (int i = 0; i < kTries; ++i) {
         singleSeconds = std::min(singleSeconds, single.seconds());
         halfSeconds = std::min(halfSeconds, half.seconds());
     }
     return singleSeconds / halfSeconds;
+}
+
+}  // namespace
+
+double measureBf16Speed() {
+    Machine machine;
+    machine.simd = &bestSimd();
+    machine.bf16 = bestBf16();
+    Trial single(Product(machine, kA, kB));
+    if (onednn::bf16Units() == onednn::Bf16Units::Tiles)
+        return speedBeside(single, Trial(LibraryProduct(machine, kA, kB, false, false)));
+    return speedBeside(single, Trial(Product(machine, kA, kB, Arithmetic::Bf16)));
+}
+
+ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles) {
+    if (used == onednn::Bf16Units::Tiles) return ProductUnits::Tiles;
+    if (processorHasTiles) return ProductUnits::TilesDenied;
+    return used == onednn::Bf16Units::Pairs ? ProductUnits::Pairs : ProductUnits::None;
 }
 
 }  // namespace lockstep::cpu

@@ -1,9 +1,14 @@
 #pragma once
+#include "engine/backend/backend.h"
+#include "engine/backend/cpu/onednn.h"
 
 namespace lockstep::cpu {
 
 // How many times as fast as in f32 a product of usual size is with operands in bf16, on one core of this processor: the
 // best of some tries each, a few tens of milliseconds in all.
 double measureBf16Speed();
+
+// By what the library uses, and whether the processor has tiles.
+ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles);
 
 }  // namespace lockstep::cpu

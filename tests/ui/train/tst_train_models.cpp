@@ -157,15 +157,40 @@ private slots:
         };
         QVERIFY(noteAt(0.5).isEmpty());  // fp32 is chosen
         form.setValue("precision", "bf16");
+        const QString link = "<a href=\"measure\">Measure this model</a>";
         for (const double speed : {0.5, 1.75})
-            QCOMPARE(noteAt(speed), QString("On this processor products of matrices run at %1 times the speed of fp32; "
-                                            "what that brings the model, auto measures as the run begins.")
-                                        .arg(speed, 0, 'f', 2));
+            QCOMPARE(noteAt(speed),
+                     QString("On this processor products of matrices run at %1 times the speed of fp32. ")
+                             .arg(speed, 0, 'f', 2) +
+                         link);
         QVERIFY(form.noteAt("mode").isEmpty());
-        QVERIFY(noteAt(0).isEmpty());  // nobody knows
+        QCOMPARE(noteAt(0), link);  // nobody knows
         noteAt(0.5);
         form.setDevices("cuda:0");
-        QVERIFY(form.noteAt("precision").isEmpty());  // another processor
+        QCOMPARE(form.noteAt("precision"), link);  // another processor
+    }
+
+    // Of the settings that it depends on, as they were; what is asked twice is measured once.
+    void aModelIsMeasuredWhenAskedFor() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        form.setValue("precision", "auto");
+        QSignalSpy measuring(&form, &SpecForm::measuring), notes(&form, &SpecForm::notesChanged);
+        form.measure();
+        form.measure();
+        QCOMPARE(measuring.size(), 1);
+        QVERIFY(form.noteAt("precision").contains("a second in each"));
+        const auto of = form.speedsAreOf();
+        form.setSpeeds(of, "bf16 is faster", {});
+        QCOMPARE(form.noteAt("precision"), QString("bf16 is faster"));
+        QCOMPARE(notes.size(), 2);
+        form.setValue("batch", 17);
+        QVERIFY(form.noteAt("precision").contains("Measure this model"));
+        form.setSpeeds(form.speedsAreOf(), {}, {{"batch", "run.memory", {}}});
+        QCOMPARE(form.problemsAt("precision").size(), std::size_t{1});
+        QVERIFY(form.problems().empty());  // a run may begin all the same
+        form.setValue("precision", "fp32");
+        QVERIFY(form.noteAt("precision").isEmpty());
     }
 
     void cardsSayHowTheyAre() {
