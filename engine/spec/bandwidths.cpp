@@ -41,9 +41,9 @@ std::string_view text(Binding binding) {
     return kNames[static_cast<std::size_t>(binding)];
 }
 
-Problem verdictOf(const BindingChanged& seen) {
+Problem verdictOf(const BindingChanged& seen, std::string (*rate)(double)) {
     Problem said{"", "bandwidth." + seen.binding, {}};
-    said.args = {rateText(seen.loading), rateText(seen.training), rateText(seen.reached)};
+    said.args = {rate(seen.loading), rate(seen.training), rate(seen.reached)};
     if (seen.loaderThreads < 1 || seen.devices < 1) return said;
     if (seen.binding == text(Binding::Loading) && seen.limit > 0) {
         said.code += "-limited";
@@ -55,7 +55,7 @@ Problem verdictOf(const BindingChanged& seen) {
         said.args.push_back(std::to_string(std::max(devicesUntilLoadingBinds(seen), seen.devices + 1)));
         said.args.push_back(std::to_string(seen.cores));
     } else if (seen.binding == text(Binding::Cores)) {
-        said.args.push_back(rateText(Bandwidths{seen.loading, seen.training, seen.reached}.shared()));
+        said.args.push_back(rate(Bandwidths{seen.loading, seen.training, seen.reached}.shared()));
     }
     return said;
 }

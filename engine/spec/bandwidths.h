@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/core/number_text.h"
 #include "engine/core/result.h"
 #include "engine/spec/train_event.h"
 
@@ -23,7 +24,8 @@ enum class Binding { Loading, Training, Even, Cores };
 Binding bindingOf(const Bandwidths& now);
 std::string_view text(Binding binding);  // "loading", "training", "even", "cores"
 
-// In words, as a problem's: the catalogue has "bandwidth.…" for each case, with what would help.
-Problem verdictOf(const BindingChanged& seen);
+// In words, as a problem's: the catalogue has "bandwidth.…" for each case, with what would help. `rate` writes samples
+// per second.
+Problem verdictOf(const BindingChanged& seen, std::string (*rate)(double) = rateText);
 
 }  // namespace lockstep

@@ -16,7 +16,8 @@ namespace {
 // What was seen, with the numbers of now.
 Problem verdictNow(const Bandwidths& now, BindingChanged seen) {
     seen.loading = now.loading, seen.training = now.training, seen.reached = now.reached;
-    return verdictOf(seen);
+    return verdictOf(seen,
+                     [](double rate) { return BandwidthCard::tr("%1 samples/s").arg(runCount(rate)).toStdString(); });
 }
 
 }  // namespace

@@ -136,8 +136,6 @@ FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& 
     if (isVariable()) layout->addWidget(new VaryRoom(form, field.path));
     layout->addWidget(m_problem = new ProblemLabel);
     layout->addWidget(m_note = mutedLabel({}));
-    m_note->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
-    connect(m_note, &QLabel::linkActivated, this, [this] { m_form.measure(); });
     connectAll();
     showValue();
     showVaried();

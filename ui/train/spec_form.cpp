@@ -208,16 +208,12 @@ void SpecForm::setProblems(Problems problems) {
 }
 
 QString SpecForm::noteAt(const QString& path) const {
-    const auto precision = value("precision").toString();
-    if (path != "precision" || precision.isEmpty() || precision == "fp32") return {};
+    if (path != "precision") return {};
     if (m_isMeasuring) return tr("The model trains for a second in each precision…");
     if (m_speeds && m_speeds->of == speedsAreOf()) return m_speeds->words;
-    const auto link = tr("<a href=\"measure\">Measure this model</a>");
     const double speed = m_catalog.bf16Speed;
-    if (precision != "bf16" || speed <= 0 || !devices().onCpu()) return link;
-    return tr("On this processor products of matrices run at %1 times the speed of fp32. %2")
-        .arg(speed, 0, 'f', 2)
-        .arg(link);
+    if (value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
+    return tr("On this processor products of matrices run at %1 times the speed of fp32.").arg(speed, 0, 'f', 2);
 }
 
 void SpecForm::measure() {

@@ -77,9 +77,8 @@ public:
     const Problems& problems() const { return m_problems; }
     Problems problemsAt(const QString& path) const;
     Problems otherProblems() const;
-    bool isShown(const QString& path) const;  // there is a field for it
-    // What a field's value brings on this machine; empty: nothing to say. May hold a link, which measure() follows.
-    QString noteAt(const QString& path) const;
+    bool isShown(const QString& path) const;    // there is a field for it
+    QString noteAt(const QString& path) const;  // what a field's value brings on this machine; empty: nothing to say
 
     // How fast the model is in each precision, in words, of the settings that it depends on as they are now; they are
     // those of speedsAreOf() as it was asked for.

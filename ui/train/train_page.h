@@ -112,6 +112,7 @@ private:
     void copyCommand();
     void findRate();
     void findBatch();
+    void measure();
     void find(FindDialog* dialog, const QString& path);
     void showFinding();
     void leaveOutUnknown();
@@ -142,7 +143,7 @@ private:
     bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false, m_watches = false;
 
     QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_copyAction, *m_unknownAction,
-        *m_problemAction, *m_retryAction, *m_findRateAction, *m_findBatchAction;
+        *m_problemAction, *m_retryAction, *m_findRateAction, *m_findBatchAction, *m_measureAction;
     QList<QAction*> m_windowCommands;
     QMenu *m_presets, *m_recent;
     QScrollArea* m_scroll;

@@ -42,6 +42,9 @@ void TrainPage::showFinding() {
     const bool canAsk = m_service.isAvailable() && m_answers.hasCatalog();
     m_findRateAction->setEnabled(canAsk && !m_form.sweep().isVaried("learning_rate"));
     m_findBatchAction->setEnabled(canAsk && !m_form.sweep().isVaried("batch"));
+    m_measureAction->setEnabled(canAsk);
 }
+
+void TrainPage::measure() { m_form.measure(); }
 
 }  // namespace lockstep::ui

@@ -67,6 +67,10 @@ void TrainPage::makeActions() {
         makeAction("find-batch", tr("Find a batch size…"),
                    tr("Measures, in a process of its own, how fast batches are and which fit."), &TrainPage::findBatch);
     for (auto* action : {m_findRateAction, m_findBatchAction}) action->setIconText(tr("Find…"));
+    m_measureAction = makeAction("measure", tr("Measure the precisions"),
+                                 tr("The model trains for a second in each precision, in a process of its own."),
+                                 &TrainPage::measure);
+    m_measureAction->setIconText(tr("Measure"));
     m_problemAction = makeAction("show-problem", tr("Show problem"),
                                  tr("Goes to the first setting that needs attention. (F8)"), &TrainPage::goToProblem);
     m_problemAction->setShortcut(QKeySequence("F8"));
@@ -98,7 +102,7 @@ void TrainPage::makeWindowCommands() {
 PageFace TrainPage::face() { return {"train", tr("&Train"), &trainIcon}; }
 
 QList<QAction*> TrainPage::commands() const {
-    return {m_startAction, m_presetAction, m_datasetAction, m_findRateAction, m_findBatchAction,
+    return {m_startAction, m_presetAction, m_datasetAction, m_findRateAction, m_findBatchAction, m_measureAction,
             m_copyAction,  m_resetAction,  m_problemAction, m_unknownAction,  m_retryAction};
 }
 
@@ -262,6 +266,7 @@ void TrainPage::addMethodCard(QVBoxLayout& into) {
 void TrainPage::addRunCard(QVBoxLayout& into) {
     auto* card = addCard(into, tr("Run"));
     card->addWidget(m_runFields = new FieldList(m_form, m_explain));
+    m_runFields->setBeside("precision", m_measureAction);
     m_more = addFold(*card, "moreSettings", tr("More settings"), tr("Settings that most trials leave as they are."));
     m_faults =
         addFold(*card, "faultSettings", tr("Faults and simulated links"),
