@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "datasets/archive_index.h"
 #include "datasets/archive_members.h"
@@ -45,28 +46,49 @@ std::optional<Split> splitOfArchive(const fs::path& root, const fs::path& archiv
     return splitByName(archive);
 }
 
-// What begins alike and ends with a number: shards are counted from 0 or 1.
-using Series = std::map<std::string, std::set<std::uint64_t>>;
+// Archives whose names begin alike and end with a number, and how many there are where they say so.
+struct Series {
+    std::set<std::uint64_t> numbers;
+    std::uint64_t total = 0;  // "s-00001-of-00008"; 0: not said
+};
 
-void addTo(Series& all, const fs::path& shard) {
-    const std::string stem = shard.stem().string();
-    const std::size_t digits = stem.size() - (stem.find_last_not_of("0123456789") + 1);
+// The number that a text ends with, which is cut off it.
+std::optional<std::uint64_t> takeNumber(std::string& text) {
+    const std::size_t begin = text.find_last_not_of("0123456789") + 1;
     std::uint64_t number = 0;
-    const char* const end = stem.data() + stem.size();
-    if (digits == 0 || std::from_chars(end - digits, end, number).ec != std::errc()) return;
-    all[(shard.parent_path() / stem.substr(0, stem.size() - digits)).string()].insert(number);
+    const char* const end = text.data() + text.size();
+    if (begin == text.size() || std::from_chars(text.data() + begin, end, number).ec != std::errc()) return {};
+    text.resize(begin);
+    return number;
 }
 
-// A download that was broken off leaves gaps; what would follow the last, nobody knows.
-void noteMissingShards(const std::vector<fs::path>& shards, std::vector<Problem>& notes) {
-    Series all;
-    for (const fs::path& each : shards) addTo(all, each);
-    for (const auto& [name, numbers] : all) {
-        const std::uint64_t first = std::min<std::uint64_t>(*numbers.begin(), 1);
-        const std::uint64_t missing = *numbers.rbegin() - first + 1 - numbers.size();
+void addTo(std::map<std::string, Series>& all, const fs::path& archive) {
+    constexpr std::string_view kOf = "-of-";
+    std::string name = archive.stem().string();
+    auto number = takeNumber(name), total = std::optional<std::uint64_t>(0);
+    if (number && name.ends_with(kOf)) {
+        name.resize(name.size() - kOf.size());
+        total = std::exchange(number, takeNumber(name));
+    }
+    if (!number) return;
+    Series& series = all[(archive.parent_path() / name).string()];
+    series.numbers.insert(*number);
+    series.total = std::max(series.total, *total);
+}
+
+// A download that was broken off leaves gaps. Where the series begins and ends is known of those that say how many
+// there are.
+void noteMissing(const std::vector<fs::path>& archives, std::vector<Problem>& notes) {
+    std::map<std::string, Series> all;
+    for (const fs::path& each : archives) addTo(all, each);
+    for (const auto& [name, series] : all) {
+        const std::set<std::uint64_t>& numbers = series.numbers;
+        const std::uint64_t first = series.total > 0 ? std::min<std::uint64_t>(*numbers.begin(), 1) : *numbers.begin();
+        const std::uint64_t last = std::max(*numbers.rbegin(), series.total > 0 ? first + series.total - 1 : 0);
+        const std::uint64_t missing = last - first + 1 - numbers.size();
         std::uint64_t lowest = first;
         while (numbers.contains(lowest)) ++lowest;
-        if (numbers.size() > 1 && missing > 0)
+        if ((numbers.size() > 1 || series.total > 0) && missing > 0)
             notes.push_back({name, "shard.missing", {std::to_string(lowest), std::to_string(missing)}});
     }
 }
@@ -112,7 +134,7 @@ public:
         });
         std::erase_if(m_members, [&](const MemberPlace& member) { return passesOver(member); });
         const bool isOfSamples = isShard(m_members);
-        if (isOfSamples) m_shards.push_back(path);
+        m_hasShards = m_hasShards || isOfSamples;
         isOfSamples ? addShard() : addFolders();
         m_scan.archives.push_back(path);
     }
@@ -120,7 +142,7 @@ public:
     FolderScan finish(double testShare) {
         if (m_passedOver > 0)
             m_scan.notes.push_back({m_firstPassedOver, "class-folder.passed-over", {std::to_string(m_passedOver)}});
-        noteMissingShards(m_shards, m_scan.notes);
+        if (m_hasShards) noteMissing(m_scan.archives, m_scan.notes);
         if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.test);  // one alone is all there is
         if (m_splits.train.empty()) std::swap(m_splits.train, m_splits.validation);
         if (m_splits.train.empty() && !m_archiveInside.empty())
@@ -218,7 +240,7 @@ private:
     std::int64_t m_passedOver = 0;
     std::string m_firstPassedOver;
     std::string m_archiveInside;  // the first that is itself one
-    std::vector<fs::path> m_shards;
+    bool m_hasShards = false;
     // Of the archive that is listed at the moment:
     const RandomFile* m_archive = nullptr;
     std::vector<MemberPlace> m_members;

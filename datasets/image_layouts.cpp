@@ -137,14 +137,15 @@ public:
 
     FolderScan listed(const FlatSplit& train) {
         FolderScan scan;
-        if (train.folder == m_places.data) {
+        const auto test = flatTest(m_places), validation = flatSplit(m_places, Split::Validation);
+        if (train.folder == m_places.data || (!test && !validation)) {  // the list may divide what lies in one folder
             addSplits(scan, listedSplits(train.folder, *train.list, imageFiles(), m_reading, scan), m_testShare);
             return scan;
         }
         NamedSplits splits(scan.names);
         splits.train = pictures(train, scan);
-        splits.test = pictures(flatTest(m_places), scan);
-        splits.validation = pictures(flatSplit(m_places, Split::Validation), scan);
+        splits.test = pictures(test, scan);
+        splits.validation = pictures(validation, scan);
         addSplits(scan, std::move(splits), m_testShare);
         return scan;
     }

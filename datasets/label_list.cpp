@@ -7,7 +7,6 @@
 
 #include "datasets/csv.h"
 #include "datasets/devkit.h"
-#include "datasets/split_names.h"
 #include "datasets/text_file.h"
 #include "engine/core/result.h"
 #include "engine/core/system_names.h"
@@ -63,16 +62,12 @@ Columns columnsOf(const fs::path& file, const std::vector<std::string>& first) {
     auto name = columnOf(first, kFileColumns), label = columnOf(first, kLabelColumns);
     if (first.size() < 2) failColumn(file, "label", first);
     if (!name && !label) return {};
-    if (first.size() == 2 && !name) name = 1 - *label;
-    if (first.size() == 2 && !label) label = 1 - *name;
+    const auto split = columnOf(first, kSplitColumns);
+    if (first.size() == 2 && !split && !name) name = 1 - *label;
+    if (first.size() == 2 && !split && !label) label = 1 - *name;
     if (!name) failColumn(file, "file", first);
     if (!label) failColumn(file, "label", first);
-    return {*name, *label, true, lowered(trimmed(first[*label])) == kPrediction, columnOf(first, kSplitColumns)};
-}
-
-Split splitIn(const std::string& cell, const fs::path& file, std::int64_t line) {
-    if (const auto split = splitOf(trimmed(cell))) return *split;
-    throw ProblemError({file.string(), "label-list.unknown-split", {std::to_string(line), trimmed(cell)}});
+    return {*name, *label, true, lowered(trimmed(first[*label])) == kPrediction, split};
 }
 
 std::vector<ListedLabel> readCsv(const fs::path& file) {
@@ -86,7 +81,7 @@ std::vector<ListedLabel> readCsv(const fs::path& file) {
         std::string label = trimmed(cells[columns.label]);
         if (columns.isPrediction) label = label.substr(0, label.find(' '));
         labels.push_back({trimmed(cells[columns.file]), std::move(label), reader.line()});
-        if (columns.split) labels.back().split = splitIn(cells[*columns.split], file, reader.line());
+        if (columns.split) labels.back().split = trimmed(cells[*columns.split]);
     }
     return labels;
 }

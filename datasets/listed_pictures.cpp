@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <compare>
 #include <functional>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "datasets/devkit.h"
 #include "datasets/label_list.h"
+#include "datasets/split_names.h"
 
 namespace lockstep {
 
@@ -46,8 +48,9 @@ public:
         std::ranges::sort(m_places);
     }
 
-    void take(const ListedLabel& row, FolderScan& scan) {
+    void take(const ListedLabel& row, Split split, FolderScan& scan) {
         const auto place = find(row.file);
+        if (!place && isOfAnotherFolder(row.file)) return;
         const std::uint32_t label = row.label.empty() ? kNone : numberOf(row.label);
         if (!place || label == kNone || m_labels[*place] == label) {
             const char* code = !place           ? codeOfAbsent(row.file)
@@ -61,24 +64,34 @@ public:
                                 "label-list.contradiction",
                                 {std::to_string(row.line), row.file, m_labelNames[other], row.label}});
         m_labels[*place] = label;
-        m_splits[*place] = row.split.value_or(Split::Train);
+        m_splits[*place] = split;
     }
 
-    // All of them under `merged`, where that is given.
-    NamedSplits finish(FolderScan& scan, std::optional<Split> merged) {
+    NamedSplits finish(FolderScan& scan) {
         NamedSplits named(scan.names);
         for (std::size_t i = 0; i < m_files.size(); ++i) {
             if (m_labels[i] == kNone) scan.skipped.push_back({m_files.fileOf(i), notListed(m_files.fileOf(i))});
-            else named.of(merged.value_or(m_splits[i])).add(m_files.entry(i), m_labelNames[m_labels[i]]);
+            else named.of(m_splits[i]).add(m_files.entry(i), m_labelNames[m_labels[i]]);
         }
         return named;
     }
 
 private:
+    static bool isBelow(const fs::path& file, const fs::path& folder) {
+        const fs::path below = file.lexically_normal().lexically_relative(folder.lexically_normal());
+        return !below.empty() && *below.begin() != "..";
+    }
+
+    // One list may be of several splits' folders.
+    bool isOfAnotherFolder(const std::string& name) const {
+        const fs::path file = m_bases[0] / name;
+        std::error_code ignored;
+        return isBelow(file, m_bases[0]) && !isBelow(file, m_bases[1]) && fs::is_regular_file(file, ignored);
+    }
+
     // It may be there, and yet be none of these pictures.
     const char* codeOfAbsent(const std::string& name) const {
-        const fs::path file = (m_bases[1] / name).lexically_normal(), below = file.lexically_relative(m_bases[1]);
-        return !below.empty() && *below.begin() == ".." ? "label-list.outside-file" : "label-list.absent-file";
+        return isBelow(m_bases[1] / name, m_bases[1]) ? "label-list.absent-file" : "label-list.outside-file";
     }
 
     Problem notListed(const std::string& file) const { return {file, "label-list.not-listed", {m_list.string()}}; }
@@ -124,17 +137,38 @@ private:
     std::vector<Place> m_places;  // sorted: whole names before others, files that come first before others
 };
 
+std::optional<Split> splitIn(std::string word) {
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return word == "dev" ? Split::Validation : splitOf(word);
+}
+
+// Where each row's column says a split; else that column is something else, which is said, and all are to train on.
+std::vector<Split> splitsOf(const std::vector<ListedLabel>& rows, const fs::path& list, FolderScan& scan) {
+    std::vector<Split> splits;
+    for (const ListedLabel& row : rows) {
+        if (const auto split = splitIn(row.split)) splits.push_back(*split);
+        else if (row.split.empty() && splits.empty()) break;
+        else {
+            scan.notes.push_back({list.string(), "label-list.unknown-split", {std::to_string(row.line), row.split}});
+            break;
+        }
+    }
+    if (splits.size() < rows.size()) splits.assign(rows.size(), Split::Train);
+    return splits;
+}
+
 NamedSplits match(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
                   FolderScan& scan, std::optional<Split> merged) {
     scan.watch(list);
     if (isDevkitList(list)) scan.watch(devkitMeaning(list));
-    auto rows = readLabelList(list);
+    const auto rows = readLabelList(list);
+    const auto splits = merged ? std::vector<Split>(rows.size(), *merged) : splitsOf(rows, list, scan);
     Matching matching(folder, list, picturesBelow(folder, kind, reading, scan));
-    for (std::int64_t done = 0; const ListedLabel& row : rows) {
-        reading.match(++done, std::ssize(rows));
-        matching.take(row, scan);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        reading.match(static_cast<std::int64_t>(i) + 1, std::ssize(rows));
+        matching.take(rows[i], splits[i], scan);
     }
-    NamedSplits named = matching.finish(scan, merged);
+    NamedSplits named = matching.finish(scan);
     if (named.train.empty() && named.test.empty() && named.validation.empty() && !rows.empty())
         throw ProblemError({list.string(), "label-list.matches-none", {folder.string(), rows.front().file}});
     return named;
@@ -145,7 +179,8 @@ NamedSplits match(const fs::path& folder, const fs::path& list, const FileKind& 
 NamedSplits listedSplits(const fs::path& folder, const fs::path& list, const FileKind& kind, const Reading& reading,
                          FolderScan& scan) {
     NamedSplits splits = match(folder, list, kind, reading, scan, std::nullopt);
-    if (splits.train.empty()) throw ProblemError({list.string(), "label-list.none-to-train", {}});
+    if (splits.train.empty()) std::swap(splits.train, splits.test);  // one alone is all there is
+    if (splits.train.empty()) std::swap(splits.train, splits.validation);
     return splits;
 }
 

@@ -145,6 +145,10 @@ int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptio
 // As a run does that is to choose.
 std::vector<PrecisionSpeed> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds) {
     if (!resolved.choosesPrecision()) return {};
+    if (resolved.spec.reproducible()) {
+        resolved.spec.precision = text(Precision::Fp32);
+        return {};
+    }
     auto speeds = timePrecisions(resolved, input, seconds);
     resolved.spec.precision = text(fastestOf(speeds));
     return speeds;

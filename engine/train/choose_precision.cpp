@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "engine/core/number_text.h"
 #include "engine/train/trainer.h"
@@ -23,9 +24,16 @@ double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& inp
 
 std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds) {
     std::vector<PrecisionSpeed> speeds;
+    std::optional<ProblemError> tooLarge;
     for (const Precision each : {Precision::Fp32, Precision::Tf32, Precision::Bf16}) {
-        if (resolved.backend->offers(each)) speeds.push_back({each, speedIn(resolved, each, input, seconds)});
+        if (!resolved.backend->offers(each)) continue;
+        try {
+            speeds.push_back({each, speedIn(resolved, each, input, seconds)});
+        } catch (const ProblemError& error) {
+            tooLarge = error;
+        }
     }
+    if (speeds.empty() && tooLarge) throw ProblemError(*tooLarge);
     return speeds;
 }
 

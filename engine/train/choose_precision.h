@@ -12,8 +12,8 @@ struct PrecisionSpeed {
 };
 
 // How fast the resolved model trains on its devices in each precision that they offer, fp32 first: training's own
-// program on made samples, for about so many seconds each after a warm-up. Not in fp16, whose range asks for a scaled
-// loss: that is somebody's choice. Throws what benchmark() throws.
+// program on made samples, for about so many seconds each after a warm-up. One for which memory does not suffice is
+// left out. Not in fp16, whose range asks for a scaled loss: that is somebody's choice. Throws what benchmark() throws.
 std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds);
 
 // The fastest; fp32 where none is faster by a twentieth.

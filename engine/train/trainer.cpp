@@ -78,10 +78,12 @@ private:
     // Once in a trial's life: it goes on in what it began with. A measurement is not the same every time.
     void choosePrecision() {
         TrialSpec& spec = m_resolved.spec;
-        const bool isKnown = m_options.resumeFrom && precisionOf(m_options.resumeFrom->spec.precision);
-        if (isKnown || spec.reproducible()) {
-            spec.precision = isKnown ? m_options.resumeFrom->spec.precision : std::string(text(Precision::Fp32));
-            return m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
+        const auto known = m_options.resumeFrom ? precisionOf(m_options.resumeFrom->spec.precision) : std::nullopt;
+        const bool isKept = known && m_resolved.backend->offers(*known);  // it may go on elsewhere
+        if (isKept || spec.reproducible()) {
+            spec.precision = text(isKept ? *known : Precision::Fp32);
+            const char* code = isKept ? "run.precision-kept" : "run.precision-reproducible";
+            return m_events.post(Message{"info", {"precision", code, {spec.precision}}});
         }
         constexpr double kSeconds = 1;
         const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);

@@ -29,6 +29,7 @@ private slots:
     void itsProductsAreThose_data();
     void itsProductsAreThose();
     void itsProductsTakeInTheirEnds();
+    void whatComesBehindItReadsIt();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -218,6 +219,27 @@ void tst_cpu_bf16::itsProductsTakeInTheirEnds() {
             std::ranges::count(actual.lowered.nodes(), std::string(cpu::kLibraryBf16), &Node::algorithm));
     }
     QVERIFY(products > 20);
+}
+
+// Pools, sums and norms behind convolutions that lie channels last, as those of tiles do.
+void tst_cpu_bf16::whatComesBehindItReadsIt() {
+    const ChoosingBackend tiles(
+        [](const cpu::ConvPass& pass) {
+            return pass.attrs.groups == 1 ? cpu::ConvAlgorithm::DirectBf16 : cpu::chooseByRule(pass);
+        },
+        onednn::Bf16Units::Tiles);
+    int convolutions = 0;
+    for (const GraphCase& each : graphCases()) {
+        const Graph graph = each.build(DType::F32);
+        const RunResult actual =
+            runGraph(tiles, graph, randomTensors(graph, 12), {.scalars = {}, .precision = Precision::Bf16});
+        const HostTensor expected = ran(graph, Precision::Fp32).outputs.at("logits");
+        const double error = relativeError(actual.outputs.at("logits"), expected);
+        QVERIFY2(error < 0.1, (each.name + " is off by " + std::to_string(error)).c_str());
+        convolutions += static_cast<int>(
+            std::ranges::count(actual.lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm));
+    }
+    QVERIFY2(convolutions > 40, std::to_string(convolutions).c_str());
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

@@ -250,6 +250,13 @@ private slots:
         QCOMPARE(remarks(), (std::vector<std::string>{}));
         for (const char* each : {"train-005.tar", "val-000.tar", "val-001.tar"}) write(each);
         QCOMPARE(remarks(), (std::vector<std::string>{"3", "2", "2", "5"}));
+        const Folder whole;  // 0 to 2 of 4
+        for (const char* each : {"s-00000-of-00004.tar", "s-00001-of-00004.tar", "s-00002-of-00004.tar"})
+            writeFile(whole / each, tarOf(shard(0, 4)));
+        const auto report = inspectImages(whole.path());
+        const auto& warnings = report.value().warnings;
+        QCOMPARE(std::ranges::count(warnings, std::string("shard.missing"), &Problem::code), 1);
+        QCOMPARE(warnings.front().args, (std::vector<std::string>{"3", "1"}));
     }
 
     void whatIsNoPictureIsSkipped() {

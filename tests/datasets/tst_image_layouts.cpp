@@ -194,8 +194,43 @@ private slots:
         QCOMPARE(three.value().validationCount, std::int64_t{2});
         const auto two = write({"train", "train", "train", "train", "val", "val", "val", "val"});
         QCOMPARE(two.value().testPerClass, (Counts{2, 2}));
-        QCOMPARE(codeOf(write({"train", "train", "5", "train"})), std::string("label-list.unknown-split"));
-        QCOMPARE(codeOf(write({"test", "test", "val", "val"})), std::string("label-list.none-to-train"));
+        const auto alone = write({"test", "test", "test", "test", "test", "test", "test", "test"});
+        QCOMPARE(alone.value().trainCount + alone.value().testCount, std::int64_t{8});
+        for (const char* other : {"5", "public", ""}) {
+            const auto ignored = write({"train", "train", other, "test", "test", "val", "dev", "train"});
+            QCOMPARE(codeOf(ignored), std::string("ok"));
+            QVERIFY(isRemarked(ignored.value(), "label-list.unknown-split"));
+            QCOMPARE(ignored.value().validationCount, std::int64_t{0});
+        }
+        QCOMPARE(write({"train", "train", "train", "TEST", "test", "dev", "dev", "train"}).value().validationCount,
+                 std::int64_t{2});
+    }
+
+    void aListMayDivideAFolderCalledTrain() {
+        const Folder folder;
+        writePictures(folder / "train", "a", 8);
+        std::string list = "file,label,split\n";
+        for (int i = 0; i < 8; ++i)
+            list += "train/a" + std::to_string(i) + ".jpg," + (i % 2 ? "dog," : "cat,") + (i < 6 ? "train\n" : "val\n");
+        writeText(folder / "labels.csv", list);
+        const auto report = inspectImages(folder.path());
+        QCOMPARE(report.value().trainPerClass, (Counts{3, 3}));
+        QCOMPARE(report.value().testPerClass, (Counts{1, 1}));
+    }
+
+    void aListOfSeveralFoldersNamesNothingInVain() {
+        const Folder folder;
+        std::string list = "file,label\n";
+        for (const std::string split : {"train", "val"}) {
+            writePictures(folder / split, "a", 4);
+            for (int i = 0; i < 4; ++i)
+                list += split + "/a" + std::to_string(i) + ".jpg," + (i % 2 ? "dog\n" : "cat\n");
+        }
+        writeText(folder / "labels.csv", list);
+        const auto report = inspectImages(folder.path());
+        QCOMPARE(report.value().trainPerClass, (Counts{2, 2}));
+        QCOMPARE(report.value().testPerClass, (Counts{2, 2}));
+        QVERIFY(report.value().skipped.empty());
     }
 
     void listsThatMakeNoSense() {

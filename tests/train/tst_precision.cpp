@@ -212,8 +212,8 @@ private slots:
 
     // A run that is to choose says what it took, trains in that, and goes on in it, however fast it would be then.
     void aRunChoosesOnce() {
-        const auto environment = environmentWith(true, 0);
-        const auto ran = [&](const std::string& mode, std::optional<Checkpoint> from) {
+        const auto with = environmentWith(true, 0);
+        const auto ran = [&](const std::string& mode, std::optional<Checkpoint> from, const Environment& environment) {
             TrialSpec spec = specOf("mlp", "null:2", "auto");
             spec.mode = mode;
             RunControl control;
@@ -225,14 +225,16 @@ private slots:
             const auto messages = recorder.all<Message>();
             return messages.empty() ? Problem{} : messages.front().text;
         };
-        const Problem chosen = ran("fast", {});
+        const Problem chosen = ran("fast", {}, with);
         QCOMPARE(chosen.code, std::string("run.precision-chosen"));
         QVERIFY(precisionOf(chosen.args[0]).has_value());
         QVERIFY(chosen.args[1].starts_with("fp32 1, ") && chosen.args[1].find("bf16 ") != chosen.args[1].npos);
-        QVERIFY((ran("reproducible", {}) == Problem{"precision", "run.precision-kept", {"fp32"}}));
+        QVERIFY((ran("reproducible", {}, with) == Problem{"precision", "run.precision-reproducible", {"fp32"}}));
         Checkpoint checkpoint;
         checkpoint.spec = specOf("mlp", "null:2", "bf16");
-        QVERIFY((ran("fast", checkpoint) == Problem{"precision", "run.precision-kept", {"bf16"}}));
+        QVERIFY((ran("fast", checkpoint, with) == Problem{"precision", "run.precision-kept", {"bf16"}}));
+        const auto without = environmentWith(false, 0);
+        QCOMPARE(ran("fast", checkpoint, without).code, std::string("run.precision-chosen"));  // it goes on elsewhere
     }
 
 private:

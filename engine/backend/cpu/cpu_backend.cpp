@@ -90,7 +90,10 @@ public:
 
     double productSpeed(Precision precision) const override {
         if (precision != Precision::Bf16) return precision == Precision::Fp32 ? 1 : 0;
-        std::call_once(m_measured, [this] { m_bf16Speed = cpu::measureBf16Speed(); });
+        std::call_once(m_measured, [this] {
+            const TeamOf team(1);
+            m_bf16Speed = cpu::measureBf16Speed();
+        });
         return m_bf16Speed;
     }
 

@@ -100,14 +100,22 @@ Desc blockedImage(const Shape& shape) { return Desc::blockedChannels(shape.dims(
 
 Desc blockedFilters(const Shape& shape) { return Desc::blockedFilters(shape.dims(), DType::F32); }
 
-// The same of bf16, in the library's layouts, whatever they are; what it makes is f32.
-Choice inHalves(Choice choice, Pass pass) {
-    const auto any = [](std::vector<Desc>& layouts) { layouts = {Desc::any(layouts.front().dims(), DType::BF16)}; };
-    any(pass == Pass::BackwardData ? choice.destinations : choice.sources);
-    any(pass == Pass::BackwardWeights ? choice.destinations : choice.weights);
-    auto& made = pass == Pass::Forward ? choice.destinations : choice.sources;
-    if (pass != Pass::BackwardWeights) made = {Desc::any(made.front().dims(), DType::F32)};
+// The same of bf16, in layouts that the library likes; what it makes is f32.
+Choice inHalves(const LayoutPass& pass, Choice choice, Pass of) {
+    const auto image = [&](const Shape& shape, DType dtype) {
+        const bool areTiles = pass.units() == onednn::Bf16Units::Tiles;
+        return areTiles ? Desc::channelsLast(shape.dims(), dtype) : Desc::any(shape.dims(), dtype);
+    };
+    choice.sources = {image(choice.x, of == Pass::BackwardData ? DType::F32 : DType::BF16)};
+    choice.destinations = {image(choice.y, of == Pass::Forward ? DType::F32 : DType::BF16)};
+    if (of != Pass::BackwardWeights) choice.weights = {Desc::any(choice.weights.front().dims(), DType::BF16)};
     return choice;
+}
+
+// An image that the library laid out as none of our kernels reads it lies in channel blocks from here on.
+void settleImage(LayoutPass& pass, ValueId old) {
+    if (descOf(pass.newValue(old)).channelBlock() == 0)
+        pass.become(old, pass.image(old, pass.imageLayouts(pass.oldValue(old).type.shape).back()));
 }
 
 struct Planned {
@@ -119,7 +127,7 @@ struct Planned {
 Planned planFor(const LayoutPass& pass, const Node& node, const ConvPass& conv, ConvAlgorithm algorithm,
                 const Choice& choice) {
     if (algorithm == ConvAlgorithm::DirectBf16) {
-        if (auto plan = tryLayouts(pass, inHalves(choice, conv.pass))) return {std::move(*plan), algorithm};
+        if (auto plan = tryLayouts(pass, inHalves(pass, choice, conv.pass))) return {std::move(*plan), algorithm};
     }
     return {choose(pass, choice, node), ConvAlgorithm::Direct};
 }
@@ -181,6 +189,7 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), takeWeights(pass, w, plan.arguments[1], attrs)};
     if (choice.request.bias) inputs.push_back(pass.rowMajor(node.inputs[2]));
     pass.emit(node, std::move(inputs), text(made), {{plan.arguments.back()}});
+    settleImage(pass, node.outputs[0]);
 }
 
 void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
@@ -207,6 +216,7 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
     if (made == ConvAlgorithm::Direct && packsWeights(pass, w, dims, plan.arguments[1]))
         return pass.emit(node, {source, pass.now(w)}, kPackedDirect, {{plan.arguments[2]}});
     pass.emit(node, {source, takeWeights(pass, w, plan.arguments[1], attrs)}, text(made), {{plan.arguments[2]}});
+    settleImage(pass, node.outputs[0]);
 }
 
 void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {

@@ -34,6 +34,8 @@ public:
     static Desc any(std::span<const std::int64_t> dims, DType dtype);  // the library chooses
     // N, C, spatial with channels in blocks of 8 or 16, the last one filled with zeros ("nChw16c"). Rank 4.
     static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
+    // N, H, W, C: what tiles multiply. Of our own kernels none reads it.
+    static Desc channelsLast(std::span<const std::int64_t> dims, DType dtype);
     // Weights K,C,R,S in blocks of 16 channels by 16 outputs.
     static Desc blockedFilters(std::span<const std::int64_t> dims, DType dtype);
 

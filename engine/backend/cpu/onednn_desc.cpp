@@ -62,6 +62,10 @@ Desc Desc::blockedChannels(std::span<const std::int64_t> dims, int block, DType 
     return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), tag)); });
 }
 
+Desc Desc::channelsLast(std::span<const std::int64_t> dims, DType dtype) {
+    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::nhwc)); });
+}
+
 Desc Desc::blockedFilters(std::span<const std::int64_t> dims, DType dtype) {
     return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::OIhw16i16o)); });
 }
