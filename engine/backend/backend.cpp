@@ -19,9 +19,9 @@ std::unique_ptr<Kernel> Device::prepareNarrow(DType dtype, std::size_t) {
                       "nothing is narrowed to " + std::string(text(dtype)) + " on this device");
 }
 
-void refuseHalves(const Graph& graph, std::string_view backend) {
+void refuseHalves(const Graph& graph, std::string_view backend, DType computed) {
     for (const Value& value : graph.values()) {
-        if (!isHalf(value.type.dtype)) continue;
+        if (!isHalf(value.type.dtype) || value.type.dtype == computed) continue;
         throw EngineError(
             EngineError::Kind::Device, value.name + " on " + std::string(backend),
             "the " + std::string(backend) + " backend has no kernels for " + std::string(text(value.type.dtype)));

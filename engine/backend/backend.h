@@ -30,10 +30,11 @@ struct LowerOptions {
     AlgorithmChoice algorithms = AlgorithmChoice::ByRule;
 };
 
-// The type to which a lowered node rounds its operands as it reads them, on a backend that computes in f32. BF16 is
+// The type to which a lowered node rounds its operands as it reads them, on a backend whose parameters are f32. BF16 is
 // said by the node's algorithm: a product of matrices then rounds to nearest, ties to even, and adds up in f32 or
 // better, and so does a convolution whose algorithm ends with it. Weights and optimizer states are not rounded, and
 // lose nothing. Attention stays f32, as it reads its tiles where they lie, and so do convolutions where that is faster.
+// Whether images between them lie in memory as f32 or bf16 is part of their layout.
 inline DType operandsOf(const Node& node) {
     return node.algorithm.ends_with(text(DType::BF16)) ? DType::BF16 : DType::F32;
 }
@@ -49,7 +50,8 @@ public:
     virtual std::string_view name() const = 0;
     virtual std::vector<DeviceInfo> devices() const = 0;
     virtual bool offers(Precision precision) const { return precision == Precision::Fp32; }
-    virtual DType computeType(Precision) const { return DType::F32; }  // the precision pass rewrites floats to this
+    // The precision pass rewrites floats to this. Of f16 and bf16, lower() says of what type parameters are.
+    virtual DType computeType(Precision) const { return DType::F32; }
     // How fast products of matrices are in that precision, those of f32 being 1; measured once in a process, which
     // takes some milliseconds. 0: nobody knows.
     virtual double productSpeed(Precision) const { return 0; }
@@ -68,8 +70,9 @@ public:
     virtual std::vector<std::unique_ptr<Collective>> makeGroup(std::span<const DeviceChoice> ranks) const;
 };
 
-// For lower() of a backend without kernels for f16 and bf16: throws EngineError(Device) naming the first such value.
-void refuseHalves(const Graph& graph, std::string_view backend);
+// For lower() of a backend without kernels for f16 and bf16, but for those of `computed`: throws EngineError(Device)
+// naming the first such value.
+void refuseHalves(const Graph& graph, std::string_view backend, DType computed = DType::F32);
 
 // A backend that could not be had, and why: a row of the device list.
 struct Unavailable {

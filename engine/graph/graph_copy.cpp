@@ -15,10 +15,13 @@ ValueId addSource(Graph& graph, const Value& value) {
 
 }  // namespace
 
-GraphCopy::GraphCopy(const Graph& from) : m_from(from), m_now(from.values().size()) {
+GraphCopy::GraphCopy(const Graph& from, Parameters parameters) : m_from(from), m_now(from.values().size()) {
     for (std::size_t i = 0; i < m_now.size(); ++i) {
-        const Value& value = from.values()[i];
-        if (value.role != ValueRole::Intermediate) m_now[i] = addSource(m_made, value);
+        Value value = from.values()[i];
+        if (value.role == ValueRole::Intermediate) continue;
+        const bool widens = parameters == Parameters::AtLeastF32 && value.role != ValueRole::Input;
+        if (widens) value.type.dtype = atLeastF32(value.type.dtype);
+        m_now[i] = addSource(m_made, value);
     }
 }
 

@@ -11,7 +11,8 @@ namespace lockstep {
 // which.
 class GraphCopy {
 public:
-    explicit GraphCopy(const Graph& from);
+    enum class Parameters { AsTheyAre, AtLeastF32 };
+    explicit GraphCopy(const Graph& from, Parameters parameters = Parameters::AsTheyAre);
     GraphCopy(const GraphCopy&) = delete;
     GraphCopy& operator=(const GraphCopy&) = delete;
 

@@ -49,6 +49,14 @@ std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, c
     return lowered;
 }
 
+// Of a graph's parameters, as the backend has lowered them; those of f16 and bf16 have masters.
+DType parameterType(const Graph& lowered, DType compute) {
+    for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen}) {
+        for (const ValueId parameter : lowered.withRole(role)) return lowered.typeOf(parameter).dtype;
+    }
+    return compute;
+}
+
 std::size_t& bytesOf(Program& program, Arena arena) { return program.arenaBytes[static_cast<std::size_t>(arena)]; }
 
 void setArenas(Program& program, const BatchLayout& batch) {
@@ -160,8 +168,9 @@ private:
     void useStorage(const Graph& graph) {
         const UpdateRule* rule = training() ? &m_program.update : nullptr;
         if (!m_program.storage) {
-            m_program.storage = std::make_shared<const StoragePlan>(
-                planStorage(graph, m_backend.computeType(m_options.precision), rule, m_options.bucketBytes));
+            const DType parameters = parameterType(graph, m_backend.computeType(m_options.precision));
+            m_program.storage =
+                std::make_shared<const StoragePlan>(planStorage(graph, parameters, rule, m_options.bucketBytes));
         }
         verifyStorage(*m_program.storage, graph, training());
         if (rule && !m_program.storage->isFor(*rule)) {

@@ -17,6 +17,7 @@ public:
     std::string_view name() const override { return m_cpu->name(); }
     std::vector<DeviceInfo> devices() const override { return m_cpu->devices(); }
     bool offers(Precision precision) const override { return m_cpu->offers(precision); }
+    DType computeType(Precision precision) const override { return m_cpu->computeType(precision); }
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
         return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), m_choose), options, m_choose,

@@ -9,6 +9,7 @@
 #include "engine/backend/cpu/simd/table.h"
 #include "engine/backend/reference/reference_backend.h"
 #include "tests/cpu/choosing_backend.h"
+#include "tests/support/against_reference.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/small_net.h"
 
@@ -30,6 +31,9 @@ private slots:
     void itsProductsAreThose();
     void itsProductsTakeInTheirEnds();
     void whatComesBehindItReadsIt();
+    void graphsAgreeWithTheReference_data();
+    void graphsAgreeWithTheReference();
+    void poolsOfEveryKindAgreeWithTheReference();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -106,13 +110,13 @@ void tst_cpu_bf16::rowsArePairedBothWays() {
             for (std::uint32_t i = 0; i < x.size(); ++i) x[i] = noise(48 + i);
             expected = x;
             if (norm)
-                cpu::bestSimd().norm({.x = x.data(),
-                                      .y = expected.data(),
-                                      .count = x.size(),
-                                      .mean = mean.data(),
-                                      .scale = scale.data(),
-                                      .offset = offset.data()},
-                                     0, true);
+                cpu::bestSimd().floats.norm({.x = x.data(),
+                                             .y = expected.data(),
+                                             .count = x.size(),
+                                             .mean = mean.data(),
+                                             .scale = scale.data(),
+                                             .offset = offset.data()},
+                                            0, true);
             cpu::bestSimd().roundToBf16(expected.data(), expected.size());
             std::vector<float> inPlace = x, apart((rows + 1) / 2 * 16);
             table.pairColumns(inPlace.data(), norm, inPlace.data(), rows);
@@ -221,18 +225,23 @@ void tst_cpu_bf16::itsProductsTakeInTheirEnds() {
     QVERIFY(products > 20);
 }
 
-// Pools, sums and norms behind convolutions that lie channels last, as those of tiles do.
-void tst_cpu_bf16::whatComesBehindItReadsIt() {
-    const ChoosingBackend tiles(
+// The CPU as it is where there are tiles.
+const ChoosingBackend& tiles() {
+    static const ChoosingBackend backend(
         [](const cpu::ConvPass& pass) {
             return pass.attrs.groups == 1 ? cpu::ConvAlgorithm::DirectBf16 : cpu::chooseByRule(pass);
         },
         onednn::Bf16Units::Tiles);
+    return backend;
+}
+
+// Pools, sums and norms behind convolutions that lie channels last, as those of tiles do.
+void tst_cpu_bf16::whatComesBehindItReadsIt() {
     int convolutions = 0;
     for (const GraphCase& each : graphCases()) {
         const Graph graph = each.build(DType::F32);
         const RunResult actual =
-            runGraph(tiles, graph, randomTensors(graph, 12), {.scalars = {}, .precision = Precision::Bf16});
+            runGraph(tiles(), graph, randomTensors(graph, 12), {.scalars = {}, .precision = Precision::Bf16});
         const HostTensor expected = ran(graph, Precision::Fp32).outputs.at("logits");
         const double error = relativeError(actual.outputs.at("logits"), expected);
         QVERIFY2(error < 0.1, (each.name + " is off by " + std::to_string(error)).c_str());
@@ -240,6 +249,47 @@ void tst_cpu_bf16::whatComesBehindItReadsIt() {
             std::ranges::count(actual.lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm));
     }
     QVERIFY2(convolutions > 40, std::to_string(convolutions).c_str());
+}
+
+void tst_cpu_bf16::graphsAgreeWithTheReference_data() {
+    QTest::addColumn<int>("at");
+    for (std::size_t i = 0; i < graphCases().size(); ++i)
+        QTest::newRow(graphCases()[i].name.c_str()) << static_cast<int>(i);
+}
+
+// Outputs, gradients and statistics, where there are tiles. Rounding decides about some ReLUs and maxima, whose
+// gradients come or stay away as a whole.
+void tst_cpu_bf16::graphsAgreeWithTheReference() {
+    QFETCH(int, at);
+    constexpr double kDecisions = 4;
+    const std::string found = differences(tiles(), graphCases()[static_cast<std::size_t>(at)],
+                                          {.threads = 2, .scalars = {}, .precision = Precision::Bf16},
+                                          kDecisions * allowance(Precision::Bf16));
+    QVERIFY2(found.empty(), found.c_str());
+}
+
+// Windows that are apart and that overlap, between and behind convolutions, and what has no loops over bf16. Means
+// alone decide nothing, and are off by what rounding loses; of maxima some gradients go elsewhere.
+void tst_cpu_bf16::poolsOfEveryKindAgreeWithTheReference() {
+    const Pool2dAttrs apart{.window = {2, 2}, .stride = {2, 2}},
+        overlapping{.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+    const auto pools = [&](DType compute, bool largest) {
+        Net net(compute, true, {4, 3, 12, 13});
+        const auto pool = [&](ValueId x, const Pool2dAttrs& attrs) {
+            return largest ? net.maxPool(net.relu(x), attrs) : net.averagePool(x, attrs);
+        };
+        ValueId x = net.conv(net.image(), 32, 3, {.padding = {1, 1}}, true);
+        x = pool(net.conv(pool(x, overlapping), 48, 3, {.padding = {1, 1}}), overlapping);
+        x = pool(net.add(net.silu(net.conv(x, 48, 1, {})), x), {.window = {2, 2}, .stride = {1, 1}});
+        x = pool(net.conv(net.conv(x, 40, 1, {}, true), 64, 1, {}), apart);
+        return net.finish(net.dense(net.flatten(net.conv(x, 32, 1, {})), 10));
+    };
+    const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
+    for (const bool largest : {false, true}) {
+        const GraphCase graph{"pools", [&](DType compute) { return pools(compute, largest); }, largest ? 3e-4 : 2e-5};
+        const std::string found = differences(tiles(), graph, options, allowance(Precision::Bf16));
+        QVERIFY2(found.empty(), (std::to_string(largest) + ": " + found).c_str());
+    }
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

@@ -9,6 +9,7 @@
 #include "engine/backend/reference/reference_backend.h"
 #include "engine/core/random.h"
 #include "engine/ops/dense.h"
+#include "tests/support/against_reference.h"
 #include "tests/support/graph_runner.h"
 #include "tests/support/op_cases.h"
 
@@ -235,9 +236,16 @@ void tst_cpu_product::denseLayersAgreeWithTheReference_data() {
     }
 }
 
+// Products round what they read, as the reference does; sums are given what is rounded.
 void tst_cpu_product::denseLayersAgreeWithTheReference() {
     QFETCH(int, at);
     const test::OpCase& one = test::opCases()[static_cast<std::size_t>(at)];
+    if (one.op == &kDenseBackwardBias) {
+        test::RunOptions halves;
+        halves.precision = Precision::Bf16;
+        QCOMPARE(test::differences(*makeCpuBackend(), one, halves), std::string());
+        return;
+    }
     const auto with = [&](const Backend& backend, Precision precision) {
         test::RunOptions options;
         options.precision = precision;
@@ -249,9 +257,7 @@ void tst_cpu_product::denseLayersAgreeWithTheReference() {
     for (std::size_t i = 0; i < actual.size(); ++i)
         QVERIFY2(test::relativeError(actual[i], expected[i]) <= one.tolerance, std::to_string(i).c_str());
     const double rounding = test::relativeError(with(*makeCpuBackend(), Precision::Fp32)[0], expected[0]);
-    const bool isProduct = one.op != &kDenseBackwardBias;
-    QVERIFY2(isProduct ? rounding > one.tolerance && rounding < 0.1 : rounding <= one.tolerance,
-             std::to_string(rounding).c_str());
+    QVERIFY2(rounding > one.tolerance && rounding < 0.1, std::to_string(rounding).c_str());
 }
 
 void tst_cpu_product::speedIsMeasuredOnce() {

@@ -96,8 +96,8 @@ void tst_cpu_simd::sums() {
         const Floats x = noise(1, count, 3), shift = noise(2, 16, 3);
         double sum[16] = {}, square[16] = {}, plain[16] = {}, wantSum[16] = {}, wantSquare[16] = {}, wantPlain[16] = {};
         double squares = 0;
-        simd.moments(x.data(), count, shift.data(), sum, square);
-        simd.sum(x.data(), count, plain);
+        simd.floats.moments(x.data(), count, 16, shift.data(), sum, square);
+        simd.floats.sum(x.data(), count, 16, plain);
         for (std::size_t i = 0; i < count; ++i) {
             const double centred = static_cast<double>(x[i]) - shift[i % 16];
             wantSum[i % 16] += centred;
@@ -123,16 +123,16 @@ void tst_cpu_simd::norms() {
         for (const int residual : {0, 1, 2}) {
             for (const bool relu : {false, true}) {
                 Floats y = guarded(count);
-                simd.norm({.x = x.data(),
-                           .r = r.data(),
-                           .y = y.data(),
-                           .count = count,
-                           .mean = mean.data(),
-                           .scale = scale.data(),
-                           .offset = offset.data(),
-                           .mean2 = mean2.data(),
-                           .scale2 = scale2.data()},
-                          residual, relu);
+                simd.floats.norm({.x = x.data(),
+                                  .r = r.data(),
+                                  .y = y.data(),
+                                  .count = count,
+                                  .mean = mean.data(),
+                                  .scale = scale.data(),
+                                  .offset = offset.data(),
+                                  .mean2 = mean2.data(),
+                                  .scale2 = scale2.data()},
+                                 residual, relu);
                 compare(y, count, [&](std::size_t i) {
                     const std::size_t k = i % 16;
                     double want = (static_cast<double>(x[i]) - mean[k]) * scale[k] + offset[k];
@@ -181,7 +181,7 @@ void tst_cpu_simd::normGradients() {
                                                                         : (x[i] - mean[k]) * scale[k] + offset[k];
                         return seen > 0 ? static_cast<double>(g1[i]) + (pair ? g2[i] : 0) : 0.0;
                     };
-                    simd.gradApply(run, mask, pair, other);
+                    simd.floats.gradApply(run, mask, pair, other);
                     compare(dx, count, [&](std::size_t i) {
                         const std::size_t k = i % 16;
                         const double branch = other == GradOther::Added ? x2[i] : 0;
@@ -195,7 +195,7 @@ void tst_cpu_simd::normGradients() {
                                shift2[k];
                     });
                     double s[16] = {}, q[16] = {}, r[16] = {}, wantS[16] = {}, wantQ[16] = {}, wantR[16] = {};
-                    simd.gradSums(run, {s, q, r}, mask, pair, other == GradOther::Norm);
+                    simd.floats.gradSums(run, {s, q, r}, mask, pair, other == GradOther::Norm);
                     for (std::size_t i = 0; i < count; ++i) {
                         wantS[i % 16] += gradient(i);
                         wantQ[i % 16] += gradient(i) * (static_cast<double>(x[i]) - mean[i % 16]);
@@ -219,17 +219,17 @@ void tst_cpu_simd::elementwise() {
     for (const std::size_t count : kLengths) {
         const Floats a = noise(1, count), b = noise(2, count);
         Floats y = guarded(count);
-        simd.relu(a.data(), y.data(), count);
+        simd.floats.relu(a.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return std::max(a[i], 0.0f); });
-        simd.reluBackward(a.data(), b.data(), y.data(), count);
+        simd.floats.reluBackward(a.data(), b.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return a[i] > 0 ? b[i] : 0; });
         Floats wide = a;
         for (float& value : wide) value *= 5;
-        simd.relu6(wide.data(), y.data(), count);
+        simd.floats.relu6(wide.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return std::clamp(wide[i], 0.0f, 6.0f); });
-        simd.relu6Backward(wide.data(), b.data(), y.data(), count);
+        simd.floats.relu6Backward(wide.data(), b.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return wide[i] > 0 && wide[i] < 6 ? b[i] : 0; });
-        simd.add(a.data(), b.data(), y.data(), count);
+        simd.floats.add(a.data(), b.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return static_cast<double>(a[i]) + b[i]; });
         simd.scale(a.data(), 3, y.data(), count);
         compare(y, count, [&](std::size_t i) { return 3.0 * a[i]; });
@@ -237,9 +237,9 @@ void tst_cpu_simd::elementwise() {
     const float nan = std::nanf("");
     float y[17];
     const Floats nans(17, nan);
-    simd.relu(nans.data(), y, 17);
+    simd.floats.relu(nans.data(), y, 17);
     QVERIFY(std::isnan(y[0]) && std::isnan(y[16]));
-    simd.relu6(nans.data(), y, 17);
+    simd.floats.relu6(nans.data(), y, 17);
     QVERIFY(std::isnan(y[0]) && std::isnan(y[16]));
 }
 
@@ -290,15 +290,15 @@ void checkPools(const SimdTable& simd, const PoolShape& s, std::size_t block) {
     }
     const auto is = [](const Floats& want) { return [&want](std::size_t i) { return static_cast<double>(want[i]); }; };
     const int channels = static_cast<int>(block);
-    simd.maxPool(s, channels, x.data(), most.data(), argmax.data());
+    simd.floats.maxPool(s, channels, x.data(), most.data(), argmax.data());
     compare(most, results * block, is(wantMost));
     QVERIFY(std::equal(wantPlace.begin(), wantPlace.end(), argmax.begin()));
     QCOMPARE(argmax[results * block], 777);
-    simd.maxPoolBackward(s, channels, dy.data(), argmax.data(), most.data(), dMost.data());
+    simd.floats.maxPoolBackward(s, channels, dy.data(), argmax.data(), most.data(), dMost.data());
     compare(dMost, pixels * block, is(wantDMost));
-    simd.averagePool(s, channels, x.data(), mean.data());
+    simd.floats.averagePool(s, channels, x.data(), mean.data());
     compare(mean, results * block, is(wantMean));
-    simd.averagePoolBackward(s, channels, dy.data(), dMean.data());
+    simd.floats.averagePoolBackward(s, channels, dy.data(), dMean.data());
     compare(dMean, pixels * block, is(wantDMean));
 }
 

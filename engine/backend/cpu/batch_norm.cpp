@@ -7,9 +7,12 @@
 namespace lockstep::cpu {
 
 NormItems::NormItems(const ChannelRuns& runs, int deviceThreads)
-    : blocks(runs.blocks), samples(runs.samples), threads(runs.floats() < kSmallWork ? 1 : deviceThreads) {
-    const std::int64_t wanted = threads;
-    if (blocks % wanted == 0 || blocks >= 8 * wanted) return;
+    : blocks(runs.blocks),
+      blocksOfItem(runs.step == 16 ? 1 : std::min(kMostBlocks, blocks)),
+      samples(runs.samples),
+      threads(runs.elements() < kSmallWork ? 1 : deviceThreads) {
+    const std::int64_t wanted = threads, items = (blocks + blocksOfItem - 1) / blocksOfItem;
+    if (items % wanted == 0 || items >= 8 * wanted) return;
     slices = std::min<std::int64_t>(samples, wanted);
 }
 
@@ -19,15 +22,6 @@ Affine affineOf(const ChannelRuns& runs, std::int64_t block, const float* gamma,
     if (beta) affine.offset = patternOf(runs, block, beta);
     for (int lane = 0; lane < 16; ++lane) affine.scale.lane[lane] *= invStd.lane[lane];
     return affine;
-}
-
-Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x) {
-    Pattern pattern;
-    for (int lane = 0; lane < 16; ++lane) {
-        const auto i = static_cast<std::size_t>(lane % runs.block);
-        if (i < runs.length(block)) pattern.lane[lane] = x[runs.at(0, block) + i];
-    }
-    return pattern;
 }
 
 void writeStatistics(const KernelCall& call, const NormBranch& branch, std::int64_t channel,
@@ -61,40 +55,68 @@ struct Moments {
     double sum[16], square[16];
 };
 
+// The affine forms of an item's blocks, each of both branches.
+using Affines = std::array<std::array<Affine, 2>, NormItems::kMostBlocks>;
+
 // The rest of a forward pass once each channel has its affine form.
+template <class T>
 class NormPass {
 public:
     NormPass(const Order& order, const FusedNormAttrs& attrs)
-        : m_simd(*order.machine.simd),
+        : m_loops(order.machine.simd->images<T>()),
           m_runs(channelRuns(order.input(0))),
           m_items(m_runs, order.machine.threads),
           m_attrs(attrs),
           m_branches(branchesOf(attrs)) {}
 
-    void apply(const KernelCall& call, std::int64_t item, const std::array<Affine, 2>& affine) const {
-        Pattern offset = affine[0].offset;
-        if (m_attrs.residual == Residual::Norm) {
-            for (int lane = 0; lane < 16; ++lane) offset.lane[lane] += affine[1].offset.lane[lane];
+    void apply(const KernelCall& call, std::int64_t item, const Affines& affines) const {
+        std::array<NormRunOf<T>, NormItems::kMostBlocks> runs;
+        std::array<Pattern, NormItems::kMostBlocks> offsets;
+        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
+        for (std::int64_t block = first; block < end; ++block) {
+            const auto i = static_cast<std::size_t>(block - first);
+            runs[i] = runOver(affines[i], offsets[i]);
+            runs[i].count = m_runs.length(block);
         }
-        NormRun run{.mean = affine[0].mean.lane,
-                    .scale = affine[0].scale.lane,
-                    .offset = offset.lane,
-                    .mean2 = affine[1].mean.lane,
-                    .scale2 = affine[1].scale.lane};
-        const std::int64_t block = m_items.block(item);
-        run.count = m_runs.length(block);
-        const float* r = m_attrs.residual == Residual::None ? nullptr : in(call, 5);
+        const T* r = m_attrs.residual == Residual::None ? nullptr : in<T>(call, 5);
         // Backwards: what the first pass read last is still in the cache.
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
-            const std::size_t at = m_runs.at(n, block);
-            run.x = in(call, 0) + at;
-            run.r = r ? r + at : nullptr;
-            run.y = out(call, 0) + at;
-            m_simd.norm(run, static_cast<int>(m_attrs.residual), m_attrs.relu);
+            for (std::int64_t block = first; block < end; ++block) {
+                const std::size_t at = m_runs.at(n, block);
+                NormRunOf<T>& run = runs[static_cast<std::size_t>(block - first)];
+                run.x = in<T>(call, 0) + at;
+                run.r = r ? r + at : nullptr;
+                run.y = out<T>(call, 0) + at;
+                m_loops.norm(run, static_cast<int>(m_attrs.residual), m_attrs.relu);
+            }
         }
     }
 
 protected:
+    NormRunOf<T> runOver(const std::array<Affine, 2>& affine, Pattern& offset) const {
+        offset = affine[0].offset;
+        if (m_attrs.residual == Residual::Norm) {
+            for (int lane = 0; lane < 16; ++lane) offset.lane[lane] += affine[1].offset.lane[lane];
+        }
+        return {.step = m_runs.step,
+                .mean = affine[0].mean.lane,
+                .scale = affine[0].scale.lane,
+                .offset = offset.lane,
+                .mean2 = affine[1].mean.lane,
+                .scale2 = affine[1].scale.lane};
+    }
+    // affineFor(block, branch) for an item's.
+    template <class AffineOf>
+    Affines affinesOf(std::int64_t item, const AffineOf& affineFor) const {
+        Affines affines;
+        const std::int64_t first = m_items.firstBlock(item);
+        for (std::int64_t block = first; block < m_items.endBlock(item); ++block) {
+            for (std::size_t b = 0; b < m_branches.size(); ++b)
+                affines[static_cast<std::size_t>(block - first)][b] = affineFor(block, b);
+        }
+        return affines;
+    }
+
     Pattern runningInvStd(const float* variance, std::int64_t block, double epsilon) const {
         Pattern invStd;
         for (int lane = 0; lane < 16; ++lane) {
@@ -104,63 +126,78 @@ protected:
         return invStd;
     }
 
-    const SimdTable& m_simd;
+    const ImageLoops<T>& m_loops;
     ChannelRuns m_runs;
     NormItems m_items;
     FusedNormAttrs m_attrs;
     std::vector<NormBranch> m_branches;
 };
 
-class NormTrain final : public Kernel, private NormPass {
+template <class T>
+class NormTrain final : public Kernel, private NormPass<T> {
+    using NormPass<T>::m_loops, NormPass<T>::m_runs, NormPass<T>::m_items, NormPass<T>::m_branches;
+
 public:
     NormTrain(const Order& order, const FusedNormAttrs& attrs)
-        : NormPass(order, attrs), m_isStatistics(order.node.op == &kNormStatistics) {
+        : NormPass<T>(order, attrs), m_isStatistics(order.node.op == &kNormStatistics) {
         if (m_isStatistics) m_branches.front().output = 0;
     }
 
     std::size_t workspaceBytes() const override {
-        return static_cast<std::size_t>(m_items.count()) * m_branches.size() * sizeof(Moments);
+        return static_cast<std::size_t>(m_items.parts()) * m_branches.size() * sizeof(Moments);
     }
 
     void run(const KernelCall& call) override {
-        m_items.run([&](std::int64_t item) { sum(call, item); },
-                    [&](std::int64_t item) {
-                        std::array<Affine, 2> affine;
-                        for (std::size_t b = 0; b < m_branches.size(); ++b) affine[b] = settle(call, item, b);
-                        if (!m_isStatistics) apply(call, item, affine);
-                    });
+        m_items.run(
+            [&](std::int64_t item) {
+                for (std::size_t b = 0; b < m_branches.size(); ++b) sum(call, item, b);
+            },
+            [&](std::int64_t item) {
+                const auto settled = [&](std::int64_t block, std::size_t b) {
+                    return settle(call, block, m_items.slice(item), b);
+                };
+                const Affines affines = this->affinesOf(item, settled);
+                if (!m_isStatistics) this->apply(call, item, affines);
+            });
     }
 
 private:
-    Moments& momentsOf(const KernelCall& call, std::int64_t item, std::size_t branch) const {
-        return reinterpret_cast<Moments*>(call.workspace)[static_cast<std::size_t>(item) * m_branches.size() + branch];
+    Moments& momentsOf(const KernelCall& call, std::int64_t part, std::size_t branch) const {
+        return reinterpret_cast<Moments*>(call.workspace)[static_cast<std::size_t>(part) * m_branches.size() + branch];
     }
 
-    void sum(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
-        for (std::size_t b = 0; b < m_branches.size(); ++b) {
-            const float* x = in(call, m_branches[b].input);
-            const Pattern shift = nearbyValues(m_runs, block, x);
-            Moments moments{};
-            for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n)
-                m_simd.moments(x + m_runs.at(n, block), m_runs.length(block), shift.lane, moments.sum, moments.square);
+    void sum(const KernelCall& call, std::int64_t item, std::size_t b) const {
+        const T* x = in<T>(call, m_branches[b].input);
+        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
+        std::array<Pattern, NormItems::kMostBlocks> shifts;
+        std::array<Moments, NormItems::kMostBlocks> sums{};
+        for (std::int64_t block = first; block < end; ++block)
+            shifts[static_cast<std::size_t>(block - first)] = nearbyValues(m_runs, block, x);
+        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
+            for (std::int64_t block = first; block < end; ++block) {
+                const auto i = static_cast<std::size_t>(block - first);
+                m_loops.moments(x + m_runs.at(n, block), m_runs.length(block), m_runs.step, shifts[i].lane, sums[i].sum,
+                                sums[i].square);
+            }
+        }
+        for (std::int64_t block = first; block < end; ++block) {
+            Moments& moments = sums[static_cast<std::size_t>(block - first)];
             m_runs.fold(moments.sum);
             m_runs.fold(moments.square);
-            momentsOf(call, item, b) = moments;
+            momentsOf(call, m_items.part(block, m_items.slice(item)), b) = moments;
         }
     }
 
-    // The statistics of the item's channel block over the whole batch; the block's first item writes them out.
-    Affine settle(const KernelCall& call, std::int64_t item, std::size_t b) const {
+    // The statistics of a channel block over the whole batch; its first slice writes them out.
+    Affine settle(const KernelCall& call, std::int64_t block, std::int64_t itsSlice, std::size_t b) const {
         const NormBranch& branch = m_branches[b];
-        const std::int64_t block = m_items.block(item);
-        const Pattern shift = nearbyValues(m_runs, block, in(call, branch.input));
+        const Pattern shift = nearbyValues(m_runs, block, in<T>(call, branch.input));
         const auto count = static_cast<double>(m_runs.samples * m_runs.pixels);
         Pattern mean, invStd;
         for (int lane = 0; lane < m_runs.block && m_runs.channel(block, lane) < m_runs.channels; ++lane) {
             double sum = 0, square = 0;
             for (std::int64_t slice = 0; slice < m_items.slices; ++slice) {
-                const Moments& part = momentsOf(call, block * m_items.slices + slice, b);
+                const Moments& part = momentsOf(call, m_items.part(block, slice), b);
                 sum += part.sum[lane];
                 square += part.square[lane];
             }
@@ -170,8 +207,7 @@ private:
                 mean.lane[same] = static_cast<float>(centre);
                 invStd.lane[same] = static_cast<float>(1 / std::sqrt(variance + branch.attrs.epsilon));
             }
-            if (m_items.slice(item) == 0)
-                writeStatistics(call, branch, m_runs.channel(block, lane), {centre, variance, count});
+            if (itsSlice == 0) writeStatistics(call, branch, m_runs.channel(block, lane), {centre, variance, count});
         }
         return affineOf(m_runs, block, in(call, branch.input + 1), in(call, branch.input + 2), mean, invStd);
     }
@@ -179,55 +215,57 @@ private:
     bool m_isStatistics;
 };
 
-class NormEval final : public Kernel, private NormPass {
+template <class T>
+class NormEval final : public Kernel, private NormPass<T> {
+    using NormPass<T>::m_runs, NormPass<T>::m_items, NormPass<T>::m_branches;
+
 public:
-    NormEval(const Order& order, const FusedNormAttrs& attrs) : NormPass(order, attrs) {}
+    NormEval(const Order& order, const FusedNormAttrs& attrs) : NormPass<T>(order, attrs) {}
 
     void run(const KernelCall& call) override {
+        const auto affine = [&](std::int64_t block, std::size_t b) { return running(call, m_branches[b], block); };
         m_items.run([](std::int64_t) {},
-                    [&](std::int64_t item) {
-                        std::array<Affine, 2> affine;
-                        for (std::size_t b = 0; b < m_branches.size(); ++b)
-                            affine[b] = running(call, m_branches[b], m_items.block(item));
-                        apply(call, item, affine);
-                    });
+                    [&](std::int64_t item) { this->apply(call, item, this->affinesOf(item, affine)); });
     }
 
 private:
     Affine running(const KernelCall& call, const NormBranch& branch, std::int64_t block) const {
         const Pattern mean = patternOf(m_runs, block, in(call, branch.input + 3));
-        const Pattern invStd = runningInvStd(in(call, branch.input + 4), block, branch.attrs.epsilon);
+        const Pattern invStd = this->runningInvStd(in(call, branch.input + 4), block, branch.attrs.epsilon);
         return affineOf(m_runs, block, in(call, branch.input + 1), in(call, branch.input + 2), mean, invStd);
     }
 };
 
 // The affine form of the forward pass, of the gradient and without its offsets.
-class NormEvalBackward final : public Kernel, private NormPass {
+template <class T>
+class NormEvalBackward final : public Kernel, private NormPass<T> {
+    using NormPass<T>::m_runs, NormPass<T>::m_items, NormPass<T>::m_attrs;
+
 public:
-    NormEvalBackward(const Order& order, const FusedNormAttrs& attrs) : NormPass(order, attrs) {}
+    NormEvalBackward(const Order& order, const FusedNormAttrs& attrs) : NormPass<T>(order, attrs) {}
 
     void run(const KernelCall& call) override {
+        const auto affine = [&](std::int64_t block, std::size_t) {
+            const Pattern invStd = this->runningInvStd(in(call, 2), block, m_attrs.norm.epsilon);
+            return affineOf(m_runs, block, in(call, 1), nullptr, {}, invStd);
+        };
         m_items.run([](std::int64_t) {},
-                    [&](std::int64_t item) {
-                        const std::int64_t block = m_items.block(item);
-                        const Pattern invStd = runningInvStd(in(call, 2), block, m_attrs.norm.epsilon);
-                        apply(call, item, {affineOf(m_runs, block, in(call, 1), nullptr, {}, invStd), {}});
-                    });
+                    [&](std::int64_t item) { this->apply(call, item, this->affinesOf(item, affine)); });
     }
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> makeNormTrain(const Order& order) {
-    return std::make_unique<NormTrain>(order, attrsOf(order.node));
+    return makeForImages<NormTrain>(order, order.input(0), attrsOf(order.node));
 }
 
 std::unique_ptr<Kernel> makeNormEval(const Order& order) {
-    return std::make_unique<NormEval>(order, attrsOf(order.node));
+    return makeForImages<NormEval>(order, order.input(0), attrsOf(order.node));
 }
 
 std::unique_ptr<Kernel> makeNormEvalBackward(const Order& order) {
-    return std::make_unique<NormEvalBackward>(order, attrsOf(order.node));
+    return makeForImages<NormEvalBackward>(order, order.input(0), attrsOf(order.node));
 }
 
 }  // namespace lockstep::cpu

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -8,15 +11,20 @@
 
 namespace lockstep::cpu {
 
-// How both passes of batch norm are shared out. An item is a channel block and a slice of the batch: whole batches
-// while there are blocks enough for the threads, so that the second pass finds in the cache what the first one read.
+// How both passes of batch norm are shared out. An item is a channel block (channels last, four, which lie side by
+// side) and a slice of the batch: whole batches while there are blocks enough for the threads, so that the second pass
+// finds in the cache what the first one read.
 struct NormItems {
-    std::int64_t blocks = 1, slices = 1, samples = 1;
+    static constexpr std::int64_t kMostBlocks = 4;
+    std::int64_t blocks = 1, blocksOfItem = 1, slices = 1, samples = 1;
     int threads = 1;
 
     NormItems(const ChannelRuns& runs, int deviceThreads);
-    std::int64_t count() const { return blocks * slices; }
-    std::int64_t block(std::int64_t item) const { return item / slices; }
+    std::int64_t count() const { return (blocks + blocksOfItem - 1) / blocksOfItem * slices; }
+    std::int64_t parts() const { return blocks * slices; }
+    std::int64_t part(std::int64_t block, std::int64_t slice) const { return block * slices + slice; }
+    std::int64_t firstBlock(std::int64_t item) const { return item / slices * blocksOfItem; }
+    std::int64_t endBlock(std::int64_t item) const { return std::min(firstBlock(item) + blocksOfItem, blocks); }
     std::int64_t slice(std::int64_t item) const { return item % slices; }
     std::int64_t begin(std::int64_t item) const { return samples * slice(item) / slices; }
     std::int64_t end(std::int64_t item) const { return samples * (slice(item) + 1) / slices; }
@@ -61,8 +69,25 @@ inline Pattern patternOf(const ChannelRuns& runs, std::int64_t block, const floa
     return pattern;
 }
 
+inline float asFloat(float x) { return x; }
+inline float asFloat(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
+
 // Squares are taken about some value of the channel: far from zero, squares about zero would lose the variance.
-Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x);
+template <class T>
+Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const T* x) {
+    Pattern pattern;
+    for (int lane = 0; lane < 16; ++lane) {
+        const auto i = static_cast<std::size_t>(lane % runs.block);
+        if (i < runs.length(block)) pattern.lane[lane] = asFloat(x[runs.at(0, block) + i]);
+    }
+    return pattern;
+}
+
+template <template <class> class Made, class... Arguments>
+std::unique_ptr<Kernel> makeForImages(const Order& order, const Value& image, Arguments... arguments) {
+    return forImages(
+        image, [&]<class T>(T) -> std::unique_ptr<Kernel> { return std::make_unique<Made<T>>(order, arguments...); });
+}
 
 // Where one batch norm's inputs and outputs are among the node's: x, gamma, beta, running mean and variance; mean,
 // invStd and the new running values.

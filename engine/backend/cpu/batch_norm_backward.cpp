@@ -37,16 +37,17 @@ struct Chain {
     Pattern slope, shift;
 };
 
+template <class T>
 class NormBackward final : public Kernel {
 public:
     NormBackward(const Order& order, const FusedNormBackwardAttrs& attrs)
-        : m_simd(*order.machine.simd),
+        : m_loops(order.machine.simd->images<T>()),
           m_attrs(attrs),
           m_ports(portsOf(order.node, attrs)),
           m_runs(channelRuns(order.input(m_ports.x))),
           m_items(m_runs, order.machine.threads) {}
 
-    std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_items.count()) * sizeof(Sums); }
+    std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_items.parts()) * sizeof(Sums); }
 
     void run(const KernelCall& call) override {
         m_items.run([&](std::int64_t item) { sum(call, item); }, [&](std::int64_t item) { apply(call, item); });
@@ -61,10 +62,12 @@ private:
     };
 
     bool isSecond() const { return m_attrs.other == GradOther::Norm; }
-    NormPlace first() const { return {m_ports.gamma, m_ports.mean, m_ports.invStd, m_ports.dx + 1}; }
-    NormPlace second() const { return {m_ports.second + 1, m_ports.second + 2, m_ports.second + 3, m_ports.dx + 3}; }
-    Sums& sumsOf(const KernelCall& call, std::int64_t item) const {
-        return reinterpret_cast<Sums*>(call.workspace)[item];
+    NormPlace firstNorm() const { return {m_ports.gamma, m_ports.mean, m_ports.invStd, m_ports.dx + 1}; }
+    NormPlace secondNorm() const {
+        return {m_ports.second + 1, m_ports.second + 2, m_ports.second + 3, m_ports.dx + 3};
+    }
+    Sums& sumsOf(const KernelCall& call, std::int64_t part) const {
+        return reinterpret_cast<Sums*>(call.workspace)[part];
     }
 
     Affine affine(const KernelCall& call, std::int64_t block, const NormPlace& norm, const float* beta) const {
@@ -72,21 +75,22 @@ private:
                         patternOf(m_runs, block, in(call, norm.invStd)));
     }
 
-    GradRun runOver(const KernelCall& call, std::int64_t sample, std::int64_t block) const {
+    GradRunOf<T> runOver(const KernelCall& call, std::int64_t sample, std::int64_t block) const {
         const std::size_t at = m_runs.at(sample, block);
-        const auto read = [&](std::size_t port) { return port == Ports::kNone ? nullptr : in(call, port) + at; };
-        GradRun run{.g1 = read(m_ports.g1),
-                    .g2 = read(m_ports.g2),
-                    .x = read(m_ports.x),
-                    .z = read(m_ports.z),
-                    .x2 = read(m_ports.second)};
-        run.out = m_ports.other == Ports::kNone ? nullptr : out(call, m_ports.other) + at;
-        run.dx = out(call, m_ports.dx) + at;
+        const auto read = [&](std::size_t port) { return port == Ports::kNone ? nullptr : in<T>(call, port) + at; };
+        GradRunOf<T> run{.g1 = read(m_ports.g1),
+                         .g2 = read(m_ports.g2),
+                         .x = read(m_ports.x),
+                         .z = read(m_ports.z),
+                         .x2 = read(m_ports.second)};
+        run.out = m_ports.other == Ports::kNone ? nullptr : out<T>(call, m_ports.other) + at;
+        run.dx = out<T>(call, m_ports.dx) + at;
         run.count = m_runs.length(block);
+        run.step = m_runs.step;
         return run;
     }
 
-    static void setAffine(GradRun& run, const Affine& first, const Affine& second) {
+    static void setAffine(GradRunOf<T>& run, const Affine& first, const Affine& second) {
         run.mean = first.mean.lane;
         run.scale = first.scale.lane;
         run.offset = first.offset.lane;
@@ -95,26 +99,36 @@ private:
     }
 
     void sum(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
-        const Affine one = affine(call, block, first(), optionalIn(call, m_ports.beta));
-        const Affine two = isSecond() ? affine(call, block, second(), nullptr) : Affine{};
-        Sums sums{};
-        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            GradRun run = runOver(call, n, block);
-            setAffine(run, one, two);
-            m_simd.gradSums(run, {sums.s, sums.q, sums.r}, m_attrs.mask, m_attrs.pair, isSecond());
+        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
+        std::array<std::array<Affine, 2>, NormItems::kMostBlocks> affines;
+        std::array<Sums, NormItems::kMostBlocks> sums{};
+        for (std::int64_t block = first; block < end; ++block) {
+            auto& [one, two] = affines[static_cast<std::size_t>(block - first)];
+            one = affine(call, block, firstNorm(), optionalIn(call, m_ports.beta));
+            if (isSecond()) two = affine(call, block, secondNorm(), nullptr);
         }
-        m_runs.fold(sums.s);
-        m_runs.fold(sums.q);
-        m_runs.fold(sums.r);
-        sumsOf(call, item) = sums;
+        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
+            for (std::int64_t block = first; block < end; ++block) {
+                const auto i = static_cast<std::size_t>(block - first);
+                GradRunOf<T> run = runOver(call, n, block);
+                setAffine(run, affines[i][0], affines[i][1]);
+                m_loops.gradSums(run, {sums[i].s, sums[i].q, sums[i].r}, m_attrs.mask, m_attrs.pair, isSecond());
+            }
+        }
+        for (std::int64_t block = first; block < end; ++block) {
+            Sums& found = sums[static_cast<std::size_t>(block - first)];
+            m_runs.fold(found.s);
+            m_runs.fold(found.q);
+            m_runs.fold(found.r);
+            sumsOf(call, m_items.part(block, m_items.slice(item))) = found;
+        }
     }
 
     // Over the whole batch.
     Sums total(const KernelCall& call, std::int64_t block) const {
         Sums total{};
         for (std::int64_t slice = 0; slice < m_items.slices; ++slice) {
-            const Sums& part = sumsOf(call, block * m_items.slices + slice);
+            const Sums& part = sumsOf(call, m_items.part(block, slice));
             for (int lane = 0; lane < m_runs.block; ++lane) {
                 total.s[lane] += part.s[lane];
                 total.q[lane] += part.q[lane];
@@ -124,10 +138,9 @@ private:
         return total;
     }
 
-    // centred: the sums of g (x - mean). The block's first item writes dgamma and dbeta.
-    Chain chain(const KernelCall& call, std::int64_t item, const NormPlace& norm, const float* beta, const double* g,
-                const double* centred) const {
-        const std::int64_t block = m_items.block(item);
+    // centred: the sums of g (x - mean). `writes`: also dgamma and dbeta.
+    Chain chain(const KernelCall& call, std::int64_t block, bool writes, const NormPlace& norm, const float* beta,
+                const double* g, const double* centred) const {
         const auto count = static_cast<double>(m_runs.samples * m_runs.pixels);
         Chain chain{affine(call, block, norm, beta), {}, {}};
         for (int lane = 0; lane < m_runs.block && m_runs.channel(block, lane) < m_runs.channels; ++lane) {
@@ -137,30 +150,41 @@ private:
                 chain.slope.lane[same] = static_cast<float>(-scale * invStd * invStd * centred[lane] / count);
                 chain.shift.lane[same] = static_cast<float>(-scale * g[lane] / count);
             }
-            if (m_items.slice(item) > 0) continue;
+            if (!writes) continue;
             out(call, norm.dgamma)[c] = static_cast<float>(centred[lane] * invStd);
             out(call, norm.dgamma + 1)[c] = static_cast<float>(g[lane]);
         }
         return chain;
     }
 
-    void apply(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
+    std::array<Chain, 2> chains(const KernelCall& call, std::int64_t block, bool writes) const {
         const Sums sums = total(call, block);
-        const Chain one = chain(call, item, first(), optionalIn(call, m_ports.beta), sums.s, sums.q);
-        const Chain two = isSecond() ? chain(call, item, second(), nullptr, sums.s, sums.r) : Chain{};
+        std::array<Chain, 2> chains{
+            chain(call, block, writes, firstNorm(), optionalIn(call, m_ports.beta), sums.s, sums.q), {}};
+        if (isSecond()) chains[1] = chain(call, block, writes, secondNorm(), nullptr, sums.s, sums.r);
+        return chains;
+    }
+
+    void apply(const KernelCall& call, std::int64_t item) const {
+        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
+        std::array<std::array<Chain, 2>, NormItems::kMostBlocks> all;
+        for (std::int64_t block = first; block < end; ++block)
+            all[static_cast<std::size_t>(block - first)] = chains(call, block, m_items.slice(item) == 0);
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
-            GradRun run = runOver(call, n, block);
-            setAffine(run, one.affine, two.affine);
-            run.slope = one.slope.lane;
-            run.shift = one.shift.lane;
-            run.slope2 = two.slope.lane;
-            run.shift2 = two.shift.lane;
-            m_simd.gradApply(run, m_attrs.mask, m_attrs.pair, m_attrs.other);
+            for (std::int64_t block = first; block < end; ++block) {
+                const auto& [one, two] = all[static_cast<std::size_t>(block - first)];
+                GradRunOf<T> run = runOver(call, n, block);
+                setAffine(run, one.affine, two.affine);
+                run.slope = one.slope.lane;
+                run.shift = one.shift.lane;
+                run.slope2 = two.slope.lane;
+                run.shift2 = two.shift.lane;
+                m_loops.gradApply(run, m_attrs.mask, m_attrs.pair, m_attrs.other);
+            }
         }
     }
 
-    const SimdTable& m_simd;
+    const ImageLoops<T>& m_loops;
     FusedNormBackwardAttrs m_attrs;
     Ports m_ports;
     ChannelRuns m_runs;
@@ -172,7 +196,7 @@ private:
 std::unique_ptr<Kernel> makeNormBackward(const Order& order) {
     const bool fused = order.node.op == &kNormBackward;
     const auto attrs = fused ? order.node.attrs.as<FusedNormBackwardAttrs>() : FusedNormBackwardAttrs{};
-    return std::make_unique<NormBackward>(order, attrs);
+    return makeForImages<NormBackward>(order, order.input(portsOf(order.node, attrs).x), attrs);
 }
 
 }  // namespace lockstep::cpu

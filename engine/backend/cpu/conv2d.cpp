@@ -91,24 +91,29 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
                     order.input(0), order.output(0), order.input(1), order.node.outputs.size() == 2);
 }
 
-void sumChannels(const Machine& machine, const ChannelRuns& runs, const float* x, float* sums) {
+template <class T>
+void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, float* sums) {
     const auto sumBlock = [&](std::int64_t block) {
         double lanes[16] = {};
         for (std::int64_t n = 0; n < runs.samples; ++n)
-            machine.simd->sum(x + runs.at(n, block), runs.length(block), lanes);
+            machine.simd->images<T>().sum(x + runs.at(n, block), runs.length(block), runs.step, lanes);
         runs.fold(lanes);
         for (int lane = 0; lane < runs.block && runs.channel(block, lane) < runs.channels; ++lane)
             sums[runs.channel(block, lane)] = static_cast<float>(lanes[lane]);
     };
-    inParallel(machine.threads, static_cast<std::size_t>(runs.blocks), runs.floats(),
+    inParallel(machine.threads, static_cast<std::size_t>(runs.blocks), runs.elements(),
                [&](std::size_t begin, std::size_t end) {
                    for (std::size_t b = begin; b < end; ++b) sumBlock(static_cast<std::int64_t>(b));
                });
 }
 
+template void sumChannels(const Machine&, const ChannelRuns&, const float*, float*);
+
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order) {
-    return kernelOf([&machine = order.machine, runs = channelRuns(order.input(0))](const KernelCall& call) {
-        sumChannels(machine, runs, in(call, 0), out(call, 0));
+    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        return kernelOf([&machine = order.machine, runs = channelRuns(order.input(0))](const KernelCall& call) {
+            sumChannels(machine, runs, in<T>(call, 0), out(call, 0));
+        });
     });
 }
 

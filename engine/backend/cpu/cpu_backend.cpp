@@ -74,7 +74,7 @@ public:
     }
 
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
-        refuseHalves(graph, name());
+        refuseHalves(graph, name(), computeType(options.precision));
         const TeamOf team(options.threads);
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
         const DType operands = options.precision == Precision::Bf16 ? DType::BF16 : DType::F32;
@@ -86,6 +86,10 @@ public:
 
     bool offers(Precision precision) const override {
         return precision == Precision::Fp32 || precision == Precision::Bf16;
+    }
+
+    DType computeType(Precision precision) const override {
+        return precision == Precision::Bf16 ? DType::BF16 : DType::F32;
     }
 
     double productSpeed(Precision precision) const override {

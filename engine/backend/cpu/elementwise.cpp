@@ -11,33 +11,44 @@ namespace lockstep::cpu {
 
 namespace {
 
-std::size_t floatsOf(const Value& value) { return value.bytes() / sizeof(float); }
+void requireImages(const Order& order) {
+    const DType dtype = order.output(0).type.dtype;
+    if (dtype != DType::F32 && dtype != DType::BF16)
+        throw EngineError(EngineError::Kind::Device, order.where(), "the CPU computes this in f32 and bf16 only");
+}
 
-void requireF32(const Order& order) {
-    if (order.output(0).type.dtype != DType::F32)
-        throw EngineError(EngineError::Kind::Device, order.where(), "the CPU computes this in f32 only");
+template <class T>
+std::size_t elementsOf(const Value& value) {
+    return value.bytes() / sizeof(T);
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> makeRelu(const Order& order) {
-    requireF32(order);
-    const auto run = order.node.op == &kRelu6 ? order.machine.simd->relu6 : order.machine.simd->relu;
-    return kernelOf([&machine = order.machine, run, count = floatsOf(order.output(0))](const KernelCall& call) {
-        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-            run(in(call, 0) + begin, out(call, 0) + begin, end - begin);
-        });
+    requireImages(order);
+    return forImages(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        const ImageLoops<T>& loops = order.machine.simd->images<T>();
+        const auto run = order.node.op == &kRelu6 ? loops.relu6 : loops.relu;
+        return kernelOf(
+            [&machine = order.machine, run, count = elementsOf<T>(order.output(0))](const KernelCall& call) {
+                overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+                    run(in<T>(call, 0) + begin, out<T>(call, 0) + begin, end - begin);
+                });
+            });
     });
 }
 
 std::unique_ptr<Kernel> makeReluBackward(const Order& order) {
-    requireF32(order);
-    const bool isRelu6 = order.node.op == &kRelu6Backward;
-    const auto run = isRelu6 ? order.machine.simd->relu6Backward : order.machine.simd->reluBackward;
-    return kernelOf([&machine = order.machine, run, count = floatsOf(order.output(0))](const KernelCall& call) {
-        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-            run(in(call, 0) + begin, in(call, 1) + begin, out(call, 0) + begin, end - begin);
-        });
+    requireImages(order);
+    return forImages(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        const ImageLoops<T>& loops = order.machine.simd->images<T>();
+        const auto run = order.node.op == &kRelu6Backward ? loops.relu6Backward : loops.reluBackward;
+        return kernelOf(
+            [&machine = order.machine, run, count = elementsOf<T>(order.output(0))](const KernelCall& call) {
+                overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+                    run(in<T>(call, 0) + begin, in<T>(call, 1) + begin, out<T>(call, 0) + begin, end - begin);
+                });
+            });
     });
 }
 
@@ -49,10 +60,13 @@ std::unique_ptr<Kernel> makeAdd(const Order& order) {
                            std::plus<>());
         });
     }
-    requireF32(order);
-    return kernelOf([&machine = order.machine, count = floatsOf(y)](const KernelCall& call) {
-        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-            machine.simd->add(in(call, 0) + begin, in(call, 1) + begin, out(call, 0) + begin, end - begin);
+    requireImages(order);
+    return forImages(y, [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        return kernelOf([&machine = order.machine, count = elementsOf<T>(y)](const KernelCall& call) {
+            overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+                machine.simd->images<T>().add(in<T>(call, 0) + begin, in<T>(call, 1) + begin, out<T>(call, 0) + begin,
+                                              end - begin);
+            });
         });
     });
 }
@@ -90,7 +104,8 @@ std::unique_ptr<Kernel> castFrom(const Order& order, std::size_t count) {
 }  // namespace
 
 std::unique_ptr<Kernel> makeFill(const Order& order) {
-    const auto& [type, value] = order.node.attrs.as<FillAttrs>();
+    const double value = order.node.attrs.as<FillAttrs>().value;
+    const TensorType& type = order.output(0).type;
     const auto count = static_cast<std::size_t>(type.shape.count());
     switch (type.dtype) {
         case DType::F32: return fillOf<float>(count, value);
@@ -135,8 +150,9 @@ std::unique_ptr<Kernel> makeTransposition(const Order& order, bool toLanes) {
 
 std::unique_ptr<Kernel> makeReorder(const Order& order) {
     const onednn::Desc from = descOf(order.input(0)), to = descOf(order.output(0));
-    if (from.isRowMajor() && to.isSampleLanes()) return makeTransposition(order, true);
-    if (from.isSampleLanes() && to.isRowMajor()) return makeTransposition(order, false);
+    const bool areFloats = from.dtype() == DType::F32 && to.dtype() == DType::F32;
+    if (areFloats && from.isRowMajor() && to.isSampleLanes()) return makeTransposition(order, true);
+    if (areFloats && from.isSampleLanes() && to.isRowMajor()) return makeTransposition(order, false);
     const auto dims = from.isRowMajor() ? to.dims() : from.dims();
     return primitiveKernel(order, onednn::planReorder(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
 }

@@ -68,13 +68,20 @@ T* out(const KernelCall& call, std::size_t i) {
     return reinterpret_cast<T*>(call.outputs[i]);
 }
 
+// make(T()): a kernel of images of T, which are of floats or of bf16.
+template <class Make>
+std::unique_ptr<Kernel> forImages(const Value& image, const Make& make) {
+    return image.type.dtype == DType::BF16 ? make(Bf16()) : make(float());
+}
+
 // conv2d.cpp
 std::unique_ptr<Kernel> makeConv2d(const Order& order);  // also with ReLU
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);  // also with the bias
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
-// Over samples and pixels.
-void sumChannels(const Machine& machine, const ChannelRuns& runs, const float* x, float* sums);
+// Over samples and pixels, of floats or of bf16.
+template <class T>
+void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, float* sums);
 // conv2d_lanes.cpp: the same with samples in lanes
 std::unique_ptr<Kernel> makeLaneConv(const Order& order);
 std::unique_ptr<Kernel> makeLaneConvBackwardData(const Order& order);

@@ -24,12 +24,19 @@ namespace {
 using onednn::Desc;
 using Form = LayoutPass::Form;
 
-// Rank 4, f32 or i32, in the channel blocks or lanes of another image.
-Desc likeImage(const Value& image, const Shape& shape, DType dtype) {
-    const Desc desc = descOf(image);
-    if (desc.isSampleLanes()) return Desc::sampleLanes(shape.dims(), dtype);
-    const int block = desc.channelBlock();
+// Rank 4, in the channel blocks, the lanes or the order of another image.
+Desc likeImage(const Desc& image, const Shape& shape, DType dtype) {
+    if (image.isSampleLanes()) return Desc::sampleLanes(shape.dims(), dtype);
+    const bool isLast = image.isChannelsLast() && !image.isRowMajor();
+    if (isLast || image.dtype() == DType::BF16 || dtype == DType::BF16) return Desc::channelsLast(shape.dims(), dtype);
+    const int block = image.channelBlock();
     return block == 1 ? Desc::rowMajor(shape.dims(), dtype) : Desc::blockedChannels(shape.dims(), block, dtype);
+}
+
+// What has loops over bf16.
+bool readsHalves(const OpDef& op) {
+    const auto ops = {&kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd};
+    return std::ranges::count(ops, &op) > 0;
 }
 
 // Inputs take the layout of the first that is not row-major.
@@ -41,9 +48,19 @@ void layOutElementwise(LayoutPass& pass, const Node& node) {
         for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
         return pass.emit(node, std::move(inputs), "simd");
     }
-    const Desc desc = descOf(pass.newValue(*leader));
+    const Value& value = pass.newValue(*leader);
+    const bool isRead = value.type.dtype != DType::BF16 || readsHalves(*node.op);
+    const Desc desc = isRead ? descOf(value) : pass.imageLayouts(value.type.shape).back();
     for (const ValueId input : node.inputs) inputs.push_back(pass.image(input, desc));
     pass.emit(node, std::move(inputs), "simd", {{desc}});
+}
+
+// Between floats and bf16 a cast waits until somebody needs the other type.
+void layOutCast(LayoutPass& pass, const Node& node) {
+    const auto isEither = [&](ValueId old) { return atLeastF32(pass.oldValue(old).type.dtype) == DType::F32; };
+    if (isEither(node.inputs[0]) && isEither(node.outputs[0]))
+        return pass.become(node.outputs[0], pass.now(node.inputs[0]));
+    pass.emit(node, {pass.rowMajor(node.inputs[0])}, "loop");
 }
 
 // A view of what is not row-major waits until somebody needs the other shape.
@@ -51,14 +68,16 @@ void layOutView(LayoutPass& pass, const Node& node) {
     const Value& from = pass.newValue(node.inputs[0]);
     const Shape& to = pass.oldValue(node.outputs[0]).type.shape;
     if (from.layout || from.type.shape == to) return pass.become(node.outputs[0], pass.now(node.inputs[0]));
-    pass.emit(node, {pass.now(node.inputs[0])}, "");
+    std::vector<Form> forms;
+    if (from.type.dtype == DType::BF16) forms = {{Desc::rowMajor(to.dims(), DType::BF16)}};
+    pass.emit(node, {pass.now(node.inputs[0])}, "", std::move(forms));
 }
 
 // The images at `images` take the layout of the node's x; all else is per channel.
 void layOutNorm(LayoutPass& pass, const Node& node, std::size_t x, const std::vector<std::size_t>& images,
                 const std::vector<std::size_t>& outputs) {
     const Value value = pass.made().value(pass.shaped(node.inputs[x]));
-    const Desc has = likeImage(value, value.type.shape, DType::F32);
+    const Desc has = pass.readable(value);
     const bool isPartlyFilled = has.isSampleLanes() && value.type.shape[0] % 16 != 0;
     const Desc desc = isPartlyFilled ? pass.imageLayouts(value.type.shape).back() : has;
     std::vector<ValueId> inputs;
@@ -96,36 +115,46 @@ void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
 }
 
 void layOutPool(LayoutPass& pass, const Node& node) {
-    const ValueId x = pass.shaped(node.inputs[0]);
-    const Value value = pass.made().value(x);
+    const Desc x = pass.readable(pass.made().value(pass.shaped(node.inputs[0])));
     const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
-    std::vector<Form> forms{{likeImage(value, y, DType::F32)}};
-    if (node.outputs.size() == 2) forms.push_back({likeImage(value, y, DType::I32)});
-    pass.emit(node, {x}, "simd", std::move(forms));
+    std::vector<Form> forms{{likeImage(x, y, x.dtype())}};
+    if (node.outputs.size() == 2) forms.push_back({likeImage(x, y, DType::I32)});
+    pass.emit(node, {pass.image(node.inputs[0], x)}, "simd", std::move(forms));
+}
+
+// The gradients of windows that overlap are added up in floats.
+DType gradientsOfPool(const LayoutPass& pass, const Pool2dAttrs& pool, const Desc& like) {
+    const bool areApart = pool.stride[0] >= pool.window[0] && pool.stride[1] >= pool.window[1];
+    return pass.multipliesTiles() && isInWholeBlocks(like) && areApart ? DType::BF16 : DType::F32;
 }
 
 // In the layout of argmax where there is one, else of dy.
 void layOutPoolBackward(LayoutPass& pass, const Node& node) {
-    const ValueId leader = pass.shaped(node.inputs[node.inputs.size() > 1 ? 1 : 0]);
-    const Value value = pass.made().value(leader);
-    const Desc dy = likeImage(value, value.type.shape, DType::F32);
+    const auto& [pool, shape] = node.attrs.as<Pool2dBackwardAttrs>();
+    const bool hasArgmax = node.inputs.size() > 1;
+    Value leader = pass.made().value(pass.shaped(node.inputs[hasArgmax ? 1 : 0]));
+    Desc like = hasArgmax ? descOf(leader) : pass.readable(leader);
+    const DType dtype = gradientsOfPool(pass, pool, like);
+    const bool isOtherwise = dtype == DType::F32 && like.isChannelsLast() && !like.isRowMajor();
+    if (isOtherwise) like = Desc::blockedChannels(like.dims(), pass.block(), atLeastF32(like.dtype()));
+    const Desc dy = likeImage(like, leader.type.shape, dtype);
     std::vector<ValueId> inputs{pass.image(node.inputs[0], dy)};
-    if (node.inputs.size() > 1) inputs.push_back(leader);
+    if (hasArgmax) inputs.push_back(pass.image(node.inputs[1], like));
     if (node.inputs.size() > 2) inputs.push_back(pass.image(node.inputs[2], dy));
-    const Shape& dx = pass.oldValue(node.outputs[0]).type.shape;
-    pass.emit(node, std::move(inputs), "simd", {{likeImage(value, dx, DType::F32)}});
+    pass.emit(node, std::move(inputs), "simd", {{likeImage(like, shape, dtype)}});
 }
 
 // Sums over the pixels of each sample, so samples must not lie in lanes.
 void layOutSums(LayoutPass& pass, const Node& node) {
     const ValueId x = node.inputs[0];
     const bool lanes = descOf(pass.newValue(x)).isSampleLanes();
-    pass.emit(node, {lanes ? pass.rowMajor(x) : pass.shaped(x)}, "simd");
+    pass.emit(node, {lanes ? pass.rowMajor(x) : pass.image(x, pass.readable(pass.made().value(pass.shaped(x))))},
+              "simd");
 }
 
 void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     const Shape& dx = pass.oldValue(node.outputs[0]).type.shape;
-    pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
+    pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayout(dx)}});
 }
 
 void layOutRowMajor(LayoutPass& pass, const Node& node, std::string algorithm) {
@@ -193,6 +222,7 @@ constexpr Rule kRules[] = {
     {&kSequenceMeanBackward, layOutDense},
     {&kEmbedding, layOutDense},
     {&kEmbeddingBackward, layOutDense},
+    {&kCast, layOutCast},
     {&kFlatten, layOutView},
     {&kReshape, layOutView},
     {&kMaxPool2d, layOutPool},

@@ -87,7 +87,7 @@ ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dA
 
 // x of a convolution with samples in lanes; the batch itself is read as it comes.
 ValueId takeLanes(LayoutPass& pass, ValueId x) {
-    const bool isBatch = pass.oldValue(x).role == ValueRole::Input;
+    const bool isBatch = pass.newValue(x).role == ValueRole::Input;
     return isBatch ? pass.rowMajor(x)
                    : pass.image(x, Desc::sampleLanes(pass.oldValue(x).type.shape.dims(), DType::F32));
 }
@@ -100,11 +100,11 @@ Desc blockedImage(const Shape& shape) { return Desc::blockedChannels(shape.dims(
 
 Desc blockedFilters(const Shape& shape) { return Desc::blockedFilters(shape.dims(), DType::F32); }
 
-// The same of bf16, in layouts that the library likes; what it makes is f32.
+// The same of bf16, in layouts that the library likes. Where there are tiles what it makes is bf16, too, but for
+// gradients of weights: all images are as it reads them. Where there are pairs that is f32, as our own algorithms are.
 Choice inHalves(const LayoutPass& pass, Choice choice, Pass of) {
     const auto image = [&](const Shape& shape, DType dtype) {
-        const bool areTiles = pass.units() == onednn::Bf16Units::Tiles;
-        return areTiles ? Desc::channelsLast(shape.dims(), dtype) : Desc::any(shape.dims(), dtype);
+        return pass.multipliesTiles() ? Desc::channelsLast(shape.dims(), DType::BF16) : Desc::any(shape.dims(), dtype);
     };
     choice.sources = {image(choice.x, of == Pass::BackwardData ? DType::F32 : DType::BF16)};
     choice.destinations = {image(choice.y, of == Pass::Forward ? DType::F32 : DType::BF16)};
@@ -114,8 +114,9 @@ Choice inHalves(const LayoutPass& pass, Choice choice, Pass of) {
 
 // An image that the library laid out as none of our kernels reads it lies in channel blocks from here on.
 void settleImage(LayoutPass& pass, ValueId old) {
-    if (descOf(pass.newValue(old)).channelBlock() == 0)
-        pass.become(old, pass.image(old, pass.imageLayouts(pass.oldValue(old).type.shape).back()));
+    const Desc has = descOf(pass.newValue(old));
+    const bool isRead = has.dtype() == DType::BF16 ? isInWholeBlocks(has) : has.channelBlock() > 0;
+    if (!isRead) pass.become(old, pass.image(old, pass.imageLayouts(pass.oldValue(old).type.shape).back()));
 }
 
 struct Planned {
@@ -160,7 +161,7 @@ void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) 
 }
 
 ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
-    const Desc desc = rowMajorOf(pass.oldValue(w).type);
+    const Desc desc = Desc::rowMajor(pass.oldValue(w).type.shape.dims(), DType::F32);
     if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, "oihw");
     return pass.weights(w, desc, "oihw");
 }

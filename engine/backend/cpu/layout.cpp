@@ -10,6 +10,8 @@ using onednn::Desc;
 
 std::vector<std::int64_t> dimsOf(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
+bool isInWholeBlocks(const Desc& desc) { return desc.isChannelsLast() && desc.dims()[1] % 16 == 0; }
+
 std::shared_ptr<const Layout> layoutOf(const Desc& desc, const char* axes) {
     if (desc.isRowMajor()) return nullptr;
     return std::make_shared<CpuLayout>(desc, axes);
@@ -58,11 +60,22 @@ ChannelRuns groupsOf(const Shape& shape) {
     return {.samples = shape[0] / 16, .channels = shape[1], .pixels = shape[2] * shape[3] * 16};
 }
 
+ChannelRuns channelsLastOf(const Shape& shape) {
+    ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3], .block = 16};
+    runs.blocks = runs.channels / 16;
+    runs.run = runs.lastRun = size(runs.pixels) * 16;
+    runs.blockStride = 16;
+    runs.step = size(runs.channels);
+    runs.sampleStride = size(runs.pixels) * runs.step;
+    return runs;
+}
+
 }  // namespace
 
 ChannelRuns channelRuns(const Value& value) {
     const Shape& shape = value.type.shape;
     if (shape.rank() == 2) return rowsOf(shape);
+    if (value.type.dtype == DType::BF16) return channelsLastOf(shape);
     const bool lanes = value.layout && descOf(value).isSampleLanes();
     ChannelRuns runs =
         lanes ? groupsOf(shape) : ChannelRuns{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};

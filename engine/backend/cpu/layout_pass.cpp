@@ -15,7 +15,7 @@ constexpr const char* kAnyAxes = "abcdef";  // names for as many as there may be
 
 LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose,
                        onednn::Bf16Units units)
-    : Rewriter(graph),
+    : Rewriter(graph, Parameters::AtLeastF32),
       m_graph(graph),
       m_choose(choose),
       m_block(onednn::preferredBlock()),
@@ -46,8 +46,11 @@ Graph LayoutPass::run() {
         else copyNode(node);
         for (const ValueId output : node.outputs) settleGradient(output);
     }
-    // What is read from outside has the shape that the old graph gives it.
-    for (const Graph::Output& output : m_graph.outputs()) become(output.value, shaped(output.value));
+    // What is read from outside has the shape that the old graph gives it, and is of floats where it is of those.
+    for (const Graph::Output& output : m_graph.outputs()) {
+        const bool isHalf = newValue(output.value).type.dtype == DType::BF16;
+        become(output.value, isHalf ? rowMajor(output.value) : shaped(output.value));
+    }
     return finish([&](ValueId parameter, ValueId gradient) { return likeParameter(parameter, gradient); });
 }
 
@@ -60,7 +63,8 @@ void LayoutPass::settleGradient(ValueId old) {
 
 ValueId LayoutPass::likeParameter(ValueId parameter, ValueId gradient) {
     const Value value = made().value(parameter);
-    if (!value.layout && !newValue(gradient).layout) return now(gradient);
+    const Value& has = newValue(gradient);
+    if (!value.layout && !has.layout && value.type.dtype == has.type.dtype) return now(gradient);
     const ValueId result = inLayout(gradient, descOf(value), kAnyAxes, value.type.shape);
     made().setLayout(result, value.layout);  // with the names of its axes
     return result;
@@ -92,9 +96,15 @@ ValueId LayoutPass::shaped(ValueId old) {
 ValueId LayoutPass::rowMajor(ValueId old) {
     const Value& value = newValue(old);
     const Shape& shape = oldValue(old).type.shape;
-    if (!value.layout && value.type.shape == shape) return now(old);
-    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), value.type.dtype),
-                    kAnyAxes, shape);
+    const DType dtype = atLeastF32(value.type.dtype);
+    if (!value.layout && value.type == TensorType{shape, dtype}) return now(old);
+    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), dtype), kAnyAxes, shape);
+}
+
+Desc LayoutPass::readable(const Value& value) const {
+    const Desc desc = descOf(value);
+    if (desc.dtype() != DType::BF16 || isInWholeBlocks(desc)) return desc;
+    return desc.isRowMajor() ? desc.of(DType::F32) : imageLayouts(value.type.shape).back();
 }
 
 ValueId LayoutPass::image(ValueId old, const Desc& want) {
@@ -134,9 +144,16 @@ std::vector<Desc> LayoutPass::imageLayouts(ValueId old) const {
     return inBlocks ? std::vector{descOf(value)} : imageLayouts(shape);
 }
 
+Desc LayoutPass::imageLayout(const Shape& shape) const {
+    const Desc last = Desc::channelsLast(shape.dims(), DType::BF16);
+    return multipliesTiles() && isInWholeBlocks(last) ? last : imageLayouts(shape).front();
+}
+
 Value LayoutPass::outputOf(ValueId old, const Form& form) const {
     Value value{.name = oldValue(old).name, .type = oldValue(old).type};
+    value.type.dtype = atLeastF32(value.type.dtype);
     if (!form.desc) return value;
+    if (value.type.dtype == DType::F32) value.type.dtype = form.desc.dtype();
     value.layout = layoutOf(form.desc, form.axes);
     if (!form.keepsShape) value.type.shape = Shape(std::span<const std::int64_t>(form.desc.dims()));
     return value;

@@ -12,6 +12,8 @@
 namespace lockstep::cpu {
 
 // The state of the layout pass, and what its rules (lay_out.cpp, lay_out_conv.cpp) are written with.
+// Whether a value of bf16 lies as such or as floats is part of its layout, and reorders convert. Parameters, frozen or
+// not, are floats, and so are the sums that are their gradients: whoever multiplies in bf16 rounds them as it reads.
 // An activation may be seen as an image where the old graph has it flattened: its new value then has the image's shape.
 class LayoutPass : public Rewriter {
 public:
@@ -19,8 +21,10 @@ public:
     Graph run();
 
     const onednn::Engine& engine() const { return m_engine; }
+    int block() const { return m_block; }          // channels side by side that suit the processor
     DType operands() const { return m_operands; }  // of products of matrices
     onednn::Bf16Units units() const { return m_units; }
+    bool multipliesTiles() const { return m_operands == DType::BF16 && m_units == onednn::Bf16Units::Tiles; }
     ConvAlgorithm choose(const ConvPass& conv) const { return m_choose(conv); }
     const Value& newValue(ValueId old) const { return made().value(now(old)); }
     using Rewriter::become;
@@ -36,8 +40,11 @@ public:
     std::optional<ValueId> parameterOf(ValueId gradient) const;  // whose gradient an old value is
 
     // The new value of an old one in a given form, by way of a reorder where it has another.
-    ValueId rowMajor(ValueId old);
-    ValueId shaped(ValueId old);  // any layout, but the old value's shape
+    ValueId rowMajor(ValueId old);  // of floats, where it is of those or of bf16
+    ValueId shaped(ValueId old);    // any layout, but the old value's shape
+    // A value that shaped() gave as loops over images read it: of bf16, whole channel blocks channels last, or of
+    // floats.
+    onednn::Desc readable(const Value& value) const;
     ValueId inLayout(ValueId old, const onednn::Desc& want, const char* axes, const Shape& shape);
     ValueId image(ValueId old, const onednn::Desc& want);  // an activation, shaped as the descriptor
     ValueId weights(ValueId old, const onednn::Desc& want, const char* axes);
@@ -45,6 +52,7 @@ public:
     // The layouts an activation of this shape may have, the preferred first: few channels stay as they come.
     std::vector<onednn::Desc> imageLayouts(const Shape& shape) const;
     std::vector<onednn::Desc> imageLayouts(ValueId old) const;  // first of all the one that it has
+    onednn::Desc imageLayout(const Shape& shape) const;         // that of what begins here
 
     // Appends a node; the outputs' layouts in order, none: row-major with the old shape.
     struct Form {

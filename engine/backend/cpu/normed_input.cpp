@@ -37,7 +37,7 @@ ChannelAffine NormedInput::affine(const float* room, std::size_t block) const {
 void NormedInput::apply(const float* room, const float* x, std::size_t stride, std::size_t pixels, float* y) const {
     for (std::size_t block = 0; block < m_blocks; ++block, x += stride, y += pixels * kLanes) {
         const ChannelAffine norm = affine(room, block);
-        m_simd.norm(
+        m_simd.floats.norm(
             {.x = x, .y = y, .count = pixels * kLanes, .mean = norm.mean, .scale = norm.scale, .offset = norm.offset},
             0, true);
     }

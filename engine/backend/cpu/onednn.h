@@ -34,7 +34,7 @@ public:
     static Desc any(std::span<const std::int64_t> dims, DType dtype);  // the library chooses
     // N, C, spatial with channels in blocks of 8 or 16, the last one filled with zeros ("nChw16c"). Rank 4.
     static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
-    // N, H, W, C: what tiles multiply. Of our own kernels none reads it.
+    // N, H, W, C: what tiles multiply.
     static Desc channelsLast(std::span<const std::int64_t> dims, DType dtype);
     // Weights K,C,R,S in blocks of 16 channels by 16 outputs.
     static Desc blockedFilters(std::span<const std::int64_t> dims, DType dtype);
@@ -47,11 +47,13 @@ public:
 
     explicit operator bool() const { return m_impl != nullptr; }
     bool operator==(const Desc& other) const;
+    Desc of(DType dtype) const;  // the same of other elements
     std::vector<std::int64_t> dims() const;
     DType dtype() const;
     bool isRowMajor() const;
     bool isSampleLanes() const;
-    int channelBlock() const;  // 1 row-major; 8 or 16 as blockedChannels(); 0 anything else
+    bool isChannelsLast() const;  // of rank 4
+    int channelBlock() const;     // 1 row-major; 8 or 16 as blockedChannels(); 0 anything else
     std::size_t bytes() const;
     std::string text(const char* axes) const;  // axes "nchw" -> "nChw16c"
 

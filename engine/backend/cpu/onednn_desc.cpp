@@ -93,6 +93,16 @@ Desc Desc::matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStrid
 
 bool Desc::isSampleLanes() const { return dims().size() == 4 && *this == sampleLanes(dims(), dtype()); }
 
+bool Desc::isChannelsLast() const { return dims().size() == 4 && *this == channelsLast(dims(), dtype()); }
+
+Desc Desc::of(DType dtype) const {
+    return guarded([&] {
+        memory::desc desc = m_impl->desc;
+        desc.data.data_type = memory::convert_to_c(typeOf(dtype));
+        return wrap(desc);
+    });
+}
+
 bool Desc::operator==(const Desc& other) const {
     if (!m_impl || !other.m_impl) return m_impl == other.m_impl;
     return m_impl->desc == other.m_impl->desc;

@@ -288,7 +288,7 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
 // While the block is in the cache.
 void finishProduct(const SimdTable& simd, const ProductEnd& end, float* c, std::size_t at, std::size_t count) {
     float* const part = c + at;
-    if (end.addends) simd.add(part, end.addends + at, part, count);
+    if (end.addends) simd.floats.add(part, end.addends + at, part, count);
     if (end.slopes) simd.multiply(part, end.slopes + at, part, count);
     if (end.gelu == c) simd.activation(ActivationKind::Gelu, part, part, count);
     if (end.gelu && end.gelu != c) simd.geluAndSlope(part, end.gelu + at, count);

@@ -13,24 +13,27 @@ struct LaneSums {
 };
 
 // What the four kernels share: the channel blocks of x, and the threads' parts of them.
+template <class T>
 class SynchronisedNorm : public Kernel {
 protected:
     explicit SynchronisedNorm(const Order& order)
-        : m_simd(*order.machine.simd), m_runs(channelRuns(order.input(0))), m_items(m_runs, order.machine.threads) {}
+        : m_loops(order.machine.simd->images<T>()),
+          m_runs(channelRuns(order.input(0))),
+          m_items(m_runs, order.machine.threads) {}
 
     std::int64_t channels() const { return m_runs.channels; }
     int lanes(std::int64_t block) const {
         return static_cast<int>(std::min<std::int64_t>(m_runs.block, channels() - block * m_runs.block));
     }
 
-    std::size_t sumBytes() const { return static_cast<std::size_t>(m_items.count()) * sizeof(LaneSums); }
-    LaneSums& sumsOf(const KernelCall& call, std::int64_t item) const {
-        return reinterpret_cast<LaneSums*>(call.workspace)[item];
+    std::size_t sumBytes() const { return static_cast<std::size_t>(m_items.parts()) * sizeof(LaneSums); }
+    LaneSums& sumsOf(const KernelCall& call, std::int64_t block, std::int64_t slice) const {
+        return reinterpret_cast<LaneSums*>(call.workspace)[m_items.part(block, slice)];
     }
     LaneSums total(const KernelCall& call, std::int64_t block) const {
         LaneSums total{};
         for (std::int64_t slice = 0; slice < m_items.slices; ++slice) {
-            const LaneSums& part = sumsOf(call, block * m_items.slices + slice);
+            const LaneSums& part = sumsOf(call, block, slice);
             for (int lane = 0; lane < m_runs.block; ++lane) {
                 total.first[lane] += part.first[lane];
                 total.second[lane] += part.second[lane];
@@ -39,12 +42,28 @@ protected:
         return total;
     }
 
-    // Every item, then each block of channels once.
+    // sum(block, slice) for each, then conclude(block).
     template <class Sum, class Conclude>
     void sumItems(const Sum& sum, const Conclude& conclude) {
-        m_items.run(sum, [&](std::int64_t item) {
-            if (m_items.slice(item) == 0) conclude(m_items.block(item));
-        });
+        m_items.run(
+            [&](std::int64_t item) {
+                for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block)
+                    sum(block, item);
+            },
+            [&](std::int64_t item) {
+                if (m_items.slice(item) > 0) return;
+                for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block)
+                    conclude(block);
+            });
+    }
+    // apply(block, item) for each.
+    template <class Apply>
+    void applyItems(const Apply& apply) {
+        m_items.run([](std::int64_t) {},
+                    [&](std::int64_t item) {
+                        for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block)
+                            apply(block, item);
+                    });
     }
     double ownCount() const { return static_cast<double>(m_runs.samples * m_runs.pixels); }
     void write(double* sums, std::int64_t channel, double first, double second) const {
@@ -53,82 +72,88 @@ protected:
         if (channel == 0) sums[2 * channels()] = ownCount();
     }
 
-    const SimdTable& m_simd;
+    const ImageLoops<T>& m_loops;
     ChannelRuns m_runs;
     NormItems m_items;
 };
 
-class NormSums final : public SynchronisedNorm {
+template <class T>
+class NormSums final : public SynchronisedNorm<T> {
+    using SynchronisedNorm<T>::m_loops, SynchronisedNorm<T>::m_runs, SynchronisedNorm<T>::m_items;
+
 public:
-    explicit NormSums(const Order& order) : SynchronisedNorm(order) {}
-    std::size_t workspaceBytes() const override { return sumBytes(); }
+    explicit NormSums(const Order& order) : SynchronisedNorm<T>(order) {}
+    std::size_t workspaceBytes() const override { return this->sumBytes(); }
 
     void run(const KernelCall& call) override {
-        sumItems([&](std::int64_t item) { sum(call, item); }, [&](std::int64_t block) { conclude(call, block); });
+        this->sumItems([&](std::int64_t block, std::int64_t item) { sum(call, block, item); },
+                       [&](std::int64_t block) { conclude(call, block); });
     }
 
 private:
-    void sum(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
-        const Pattern near = nearbyValues(m_runs, block, in(call, 0));
+    void sum(const KernelCall& call, std::int64_t block, std::int64_t item) const {
+        const Pattern near = nearbyValues(m_runs, block, in<T>(call, 0));
         LaneSums sums{};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n)
-            m_simd.moments(in(call, 0) + m_runs.at(n, block), m_runs.length(block), near.lane, sums.first, sums.second);
+            m_loops.moments(in<T>(call, 0) + m_runs.at(n, block), m_runs.length(block), m_runs.step, near.lane,
+                            sums.first, sums.second);
         m_runs.fold(sums.first);
         m_runs.fold(sums.second);
-        sumsOf(call, item) = sums;
+        this->sumsOf(call, block, m_items.slice(item)) = sums;
     }
 
     // From sums about a value of this rank's to sums about the one that all ranks share.
     void conclude(const KernelCall& call, std::int64_t block) const {
-        const Pattern near = nearbyValues(m_runs, block, in(call, 0));
-        const LaneSums sums = total(call, block);
-        for (int lane = 0; lane < lanes(block); ++lane) {
+        const Pattern near = nearbyValues(m_runs, block, in<T>(call, 0));
+        const LaneSums sums = this->total(call, block);
+        for (int lane = 0; lane < this->lanes(block); ++lane) {
             const std::int64_t c = m_runs.channel(block, lane);
-            const double shift = static_cast<double>(near.lane[lane]) - in(call, 1)[c], own = ownCount() * shift;
-            write(out<double>(call, 0), c, sums.first[lane] + own,
-                  sums.second[lane] + shift * (2 * sums.first[lane] + own));
+            const double shift = static_cast<double>(near.lane[lane]) - in(call, 1)[c], own = this->ownCount() * shift;
+            this->write(out<double>(call, 0), c, sums.first[lane] + own,
+                        sums.second[lane] + shift * (2 * sums.first[lane] + own));
         }
     }
 };
 
-class NormFromSums final : public SynchronisedNorm {
+template <class T>
+class NormFromSums final : public SynchronisedNorm<T> {
+    using SynchronisedNorm<T>::m_loops, SynchronisedNorm<T>::m_runs, SynchronisedNorm<T>::m_items;
+
 public:
     explicit NormFromSums(const Order& order)
-        : SynchronisedNorm(order), m_attrs(order.node.attrs.as<BatchNormAttrs>()) {}
+        : SynchronisedNorm<T>(order), m_attrs(order.node.attrs.as<BatchNormAttrs>()) {}
 
     void run(const KernelCall& call) override {
-        m_items.run([](std::int64_t) {}, [&](std::int64_t item) { apply(call, item); });
+        this->applyItems([&](std::int64_t block, std::int64_t item) { apply(call, block, item); });
     }
 
 private:
-    void apply(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
-        const Affine affine = settle(call, item);
-        NormRun run{.mean = affine.mean.lane, .scale = affine.scale.lane, .offset = affine.offset.lane};
+    void apply(const KernelCall& call, std::int64_t block, std::int64_t item) const {
+        const Affine affine = settle(call, block, m_items.slice(item) == 0);
+        NormRunOf<T> run{
+            .step = m_runs.step, .mean = affine.mean.lane, .scale = affine.scale.lane, .offset = affine.offset.lane};
         run.count = m_runs.length(block);
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            run.x = in(call, 0) + m_runs.at(n, block);
-            run.y = out(call, 0) + m_runs.at(n, block);
-            m_simd.norm(run, 0, false);
+            run.x = in<T>(call, 0) + m_runs.at(n, block);
+            run.y = out<T>(call, 0) + m_runs.at(n, block);
+            m_loops.norm(run, 0, false);
         }
     }
 
-    // The statistics of the item's channel block; the block's first item writes them out.
-    Affine settle(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
+    // The statistics of a channel block; `writes`: also out.
+    Affine settle(const KernelCall& call, std::int64_t block, bool writes) const {
         const double* sums = in<double>(call, 5);
-        const double count = sums[2 * channels()];
+        const double count = sums[2 * this->channels()];
         Pattern mean, invStd;
-        for (int lane = 0; lane < lanes(block); ++lane) {
+        for (int lane = 0; lane < this->lanes(block); ++lane) {
             const std::int64_t c = m_runs.channel(block, lane);
             const double shift = sums[c] / count, centre = in(call, 3)[c] + shift;
-            const double variance = std::max(sums[channels() + c] / count - shift * shift, 0.0);
+            const double variance = std::max(sums[this->channels() + c] / count - shift * shift, 0.0);
             for (int same = lane; same < 16; same += m_runs.block) {
                 mean.lane[same] = static_cast<float>(centre);
                 invStd.lane[same] = static_cast<float>(1 / std::sqrt(variance + m_attrs.epsilon));
             }
-            if (m_items.slice(item) == 0) writeStatistics(call, {0, 1, m_attrs}, c, {centre, variance, count});
+            if (writes) writeStatistics(call, {0, 1, m_attrs}, c, {centre, variance, count});
         }
         return affineOf(m_runs, block, in(call, 1), in(call, 2), mean, invStd);
     }
@@ -137,38 +162,41 @@ private:
 };
 
 // Inputs x, mean, invStd, dy.
-class NormBackwardSums final : public SynchronisedNorm {
+template <class T>
+class NormBackwardSums final : public SynchronisedNorm<T> {
+    using SynchronisedNorm<T>::m_loops, SynchronisedNorm<T>::m_runs, SynchronisedNorm<T>::m_items;
+
 public:
-    explicit NormBackwardSums(const Order& order) : SynchronisedNorm(order) {}
-    std::size_t workspaceBytes() const override { return sumBytes(); }
+    explicit NormBackwardSums(const Order& order) : SynchronisedNorm<T>(order) {}
+    std::size_t workspaceBytes() const override { return this->sumBytes(); }
 
     void run(const KernelCall& call) override {
-        sumItems([&](std::int64_t item) { sum(call, item); }, [&](std::int64_t block) { conclude(call, block); });
+        this->sumItems([&](std::int64_t block, std::int64_t item) { sum(call, block, item); },
+                       [&](std::int64_t block) { conclude(call, block); });
     }
 
 private:
-    void sum(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
+    void sum(const KernelCall& call, std::int64_t block, std::int64_t item) const {
         const Pattern mean = patternOf(m_runs, block, in(call, 1)), unused;
-        GradRun run{.mean = mean.lane, .scale = unused.lane};
+        GradRunOf<T> run{.step = m_runs.step, .mean = mean.lane, .scale = unused.lane};
         run.count = m_runs.length(block);
         LaneSums sums{};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            run.x = in(call, 0) + m_runs.at(n, block);
-            run.g1 = in(call, 3) + m_runs.at(n, block);
-            m_simd.gradSums(run, {sums.first, sums.second, nullptr}, GradMask::None, false, false);
+            run.x = in<T>(call, 0) + m_runs.at(n, block);
+            run.g1 = in<T>(call, 3) + m_runs.at(n, block);
+            m_loops.gradSums(run, {sums.first, sums.second, nullptr}, GradMask::None, false, false);
         }
         m_runs.fold(sums.first);
         m_runs.fold(sums.second);
-        sumsOf(call, item) = sums;
+        this->sumsOf(call, block, m_items.slice(item)) = sums;
     }
 
     void conclude(const KernelCall& call, std::int64_t block) const {
-        const LaneSums sums = total(call, block);
-        for (int lane = 0; lane < lanes(block); ++lane) {
+        const LaneSums sums = this->total(call, block);
+        for (int lane = 0; lane < this->lanes(block); ++lane) {
             const std::int64_t c = m_runs.channel(block, lane);
             const double sum = sums.first[lane], dot = sums.second[lane] * in(call, 2)[c];
-            write(out<double>(call, 0), c, sum, dot);
+            this->write(out<double>(call, 0), c, sum, dot);
             out(call, 1)[c] = static_cast<float>(dot);
             out(call, 2)[c] = static_cast<float>(sum);
         }
@@ -176,51 +204,61 @@ private:
 };
 
 // Inputs x, gamma, mean, invStd, dy, sums. dx = scale dy + slope (x - mean) + shift.
-class NormBackwardFromSums final : public SynchronisedNorm {
+template <class T>
+class NormBackwardFromSums final : public SynchronisedNorm<T> {
+    using SynchronisedNorm<T>::m_loops, SynchronisedNorm<T>::m_runs, SynchronisedNorm<T>::m_items;
+
 public:
-    explicit NormBackwardFromSums(const Order& order) : SynchronisedNorm(order) {}
+    explicit NormBackwardFromSums(const Order& order) : SynchronisedNorm<T>(order) {}
 
     void run(const KernelCall& call) override {
-        m_items.run([](std::int64_t) {}, [&](std::int64_t item) { apply(call, item); });
+        this->applyItems([&](std::int64_t block, std::int64_t item) { apply(call, block, item); });
     }
 
 private:
-    void apply(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t block = m_items.block(item);
+    void apply(const KernelCall& call, std::int64_t block, std::int64_t item) const {
         const Pattern mean = patternOf(m_runs, block, in(call, 2)), invStd = patternOf(m_runs, block, in(call, 3));
         const Affine affine = affineOf(m_runs, block, in(call, 1), nullptr, mean, invStd);
         const double* sums = in<double>(call, 5);
-        const double count = sums[2 * channels()];
+        const double count = sums[2 * this->channels()];
         Pattern slope, shift;
         for (int lane = 0; lane < 16; ++lane) {
             const std::int64_t c = m_runs.channel(block, lane);
-            if (c >= channels()) continue;
+            if (c >= this->channels()) continue;
             const double share = -affine.scale.lane[lane] / count;
-            slope.lane[lane] = static_cast<float>(share * invStd.lane[lane] * sums[channels() + c]);
+            slope.lane[lane] = static_cast<float>(share * invStd.lane[lane] * sums[this->channels() + c]);
             shift.lane[lane] = static_cast<float>(share * sums[c]);
         }
-        GradRun run{.mean = mean.lane, .scale = affine.scale.lane, .slope = slope.lane, .shift = shift.lane};
+        GradRunOf<T> run{.step = m_runs.step,
+                         .mean = mean.lane,
+                         .scale = affine.scale.lane,
+                         .slope = slope.lane,
+                         .shift = shift.lane};
         run.count = m_runs.length(block);
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
             const std::size_t at = m_runs.at(n, block);
-            run.x = in(call, 0) + at;
-            run.g1 = in(call, 4) + at;
-            run.dx = out(call, 0) + at;
-            m_simd.gradApply(run, GradMask::None, false, GradOther::None);
+            run.x = in<T>(call, 0) + at;
+            run.g1 = in<T>(call, 4) + at;
+            run.dx = out<T>(call, 0) + at;
+            m_loops.gradApply(run, GradMask::None, false, GradOther::None);
         }
     }
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeNormSums(const Order& order) { return std::make_unique<NormSums>(order); }
+std::unique_ptr<Kernel> makeNormSums(const Order& order) { return makeForImages<NormSums>(order, order.input(0)); }
 
-std::unique_ptr<Kernel> makeNormFromSums(const Order& order) { return std::make_unique<NormFromSums>(order); }
+std::unique_ptr<Kernel> makeNormFromSums(const Order& order) {
+    return makeForImages<NormFromSums>(order, order.input(0));
+}
 
-std::unique_ptr<Kernel> makeNormBackwardSums(const Order& order) { return std::make_unique<NormBackwardSums>(order); }
+std::unique_ptr<Kernel> makeNormBackwardSums(const Order& order) {
+    return makeForImages<NormBackwardSums>(order, order.input(0));
+}
 
 std::unique_ptr<Kernel> makeNormBackwardFromSums(const Order& order) {
-    return std::make_unique<NormBackwardFromSums>(order);
+    return makeForImages<NormBackwardFromSums>(order, order.input(0));
 }
 
 }  // namespace lockstep::cpu

@@ -38,7 +38,7 @@ std::unique_ptr<Kernel> makeBroadcastAdd(const Order& order) {
     return kernelOf([&machine = order.machine, samples, width](const KernelCall& call) {
         inParallel(machine.threads, samples, samples * width, [&](std::size_t begin, std::size_t end) {
             for (std::size_t n = begin; n < end; ++n)
-                machine.simd->add(in(call, 0) + n * width, in(call, 1), out(call, 0) + n * width, width);
+                machine.simd->floats.add(in(call, 0) + n * width, in(call, 1), out(call, 0) + n * width, width);
         });
     });
 }

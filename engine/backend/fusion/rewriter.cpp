@@ -2,8 +2,8 @@
 
 namespace lockstep {
 
-Rewriter::Rewriter(const Graph& graph)
-    : GraphCopy(graph), m_old(graph), m_users(graph.values().size()), m_kept(graph.values().size()) {
+Rewriter::Rewriter(const Graph& graph, Parameters parameters)
+    : GraphCopy(graph, parameters), m_old(graph), m_users(graph.values().size()), m_kept(graph.values().size()) {
     countUses();
 }
 

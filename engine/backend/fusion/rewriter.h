@@ -9,7 +9,7 @@ namespace lockstep {
 // makes and reads the old values.
 class Rewriter : protected GraphCopy {
 protected:
-    explicit Rewriter(const Graph& graph);
+    explicit Rewriter(const Graph& graph, Parameters parameters = Parameters::AsTheyAre);
     ~Rewriter() = default;
 
     const Node& oldNode(std::size_t i) const { return m_old.nodes()[i]; }

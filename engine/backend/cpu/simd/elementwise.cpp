@@ -1,44 +1,59 @@
-#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/halves.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-void relu(const float* x, float* y, std::size_t count) {
+template <class T>
+void relu(const T* x, T* y, std::size_t count) {
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) store(y + i, positive(load(x + i)));
-    for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
+    if constexpr (!kIsHalf<T>) {
+        for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
+    }
 }
 
-void reluBackward(const float* y, const float* dy, float* dx, std::size_t count) {
+template <class T>
+void reluBackward(const T* y, const T* dy, T* dx, std::size_t count) {
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) store(dx + i, select(load(y + i) > F16{}, load(dy + i), F16{}));
-    for (; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
+    if constexpr (!kIsHalf<T>) {
+        for (; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
+    }
 }
 
-void relu6(const float* x, float* y, std::size_t count) {
+template <class T>
+void relu6(const T* x, T* y, std::size_t count) {
     const F16 six = splat(6);
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) {
         const F16 value = positive(load(x + i));
         store(y + i, select(value > six, six, value));
     }
-    for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+    if constexpr (!kIsHalf<T>) {
+        for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+    }
 }
 
-void relu6Backward(const float* y, const float* dy, float* dx, std::size_t count) {
+template <class T>
+void relu6Backward(const T* y, const T* dy, T* dx, std::size_t count) {
     const F16 six = splat(6);
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) {
         const F16 value = load(y + i);
         store(dx + i, select((value > F16{}) & (value < six), load(dy + i), F16{}));
     }
-    for (; i < count; ++i) dx[i] = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
+    if constexpr (!kIsHalf<T>) {
+        for (; i < count; ++i) dx[i] = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
+    }
 }
 
-void add(const float* a, const float* b, float* y, std::size_t count) {
+template <class T>
+void add(const T* a, const T* b, T* y, std::size_t count) {
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) store(y + i, load(a + i) + load(b + i));
-    for (; i < count; ++i) y[i] = a[i] + b[i];
+    if constexpr (!kIsHalf<T>) {
+        for (; i < count; ++i) y[i] = a[i] + b[i];
+    }
 }
 
 void multiply(const float* a, const float* b, float* y, std::size_t count) {
@@ -72,5 +87,17 @@ void copyRows(const float* from, std::size_t fromStride, std::size_t width, floa
         }
     }
 }
+
+template void relu(const float*, float*, std::size_t);
+template void reluBackward(const float*, const float*, float*, std::size_t);
+template void relu6(const float*, float*, std::size_t);
+template void relu6Backward(const float*, const float*, float*, std::size_t);
+template void add(const float*, const float*, float*, std::size_t);
+
+template void relu(const Bf16*, Bf16*, std::size_t);
+template void reluBackward(const Bf16*, const Bf16*, Bf16*, std::size_t);
+template void relu6(const Bf16*, Bf16*, std::size_t);
+template void relu6Backward(const Bf16*, const Bf16*, Bf16*, std::size_t);
+template void add(const Bf16*, const Bf16*, Bf16*, std::size_t);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -4,28 +4,41 @@
 // What the files of one instruction set show each other: the entries of its table.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-void moments(const float* x, std::size_t count, const float* shift, double* sum, double* square);
-void sum(const float* x, std::size_t count, double* sum);
-void norm(const NormRun& run, int residual, bool relu);
-void gradSums(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second);
-void gradApply(const GradRun& run, GradMask mask, bool pair, GradOther other);
+// Of floats and of bf16 (ImageLoops).
+template <class T>
+void moments(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
+template <class T>
+void sum(const T* x, std::size_t count, std::size_t step, double* sum);
+template <class T>
+void norm(const NormRunOf<T>& run, int residual, bool relu);
+template <class T>
+void gradSums(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second);
+template <class T>
+void gradApply(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other);
+template <class T>
+void relu(const T* x, T* y, std::size_t count);
+template <class T>
+void reluBackward(const T* y, const T* dy, T* dx, std::size_t count);
+template <class T>
+void relu6(const T* x, T* y, std::size_t count);
+template <class T>
+void relu6Backward(const T* y, const T* dy, T* dx, std::size_t count);
+template <class T>
+void add(const T* a, const T* b, T* y, std::size_t count);
+template <class T>
+void maxPool(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax);
+template <class T>
+void maxPoolBackward(const PoolShape& shape, int block, const T* dy, const std::int32_t* argmax, const T* y, T* dx);
+template <class T>
+void averagePool(const PoolShape& shape, int block, const T* x, T* y);
+template <class T>
+void averagePoolBackward(const PoolShape& shape, int block, const T* dy, T* dx);
 
-void relu(const float* x, float* y, std::size_t count);
-void reluBackward(const float* y, const float* dy, float* dx, std::size_t count);
-void relu6(const float* x, float* y, std::size_t count);
-void relu6Backward(const float* y, const float* dy, float* dx, std::size_t count);
-void add(const float* a, const float* b, float* y, std::size_t count);
 void multiply(const float* a, const float* b, float* y, std::size_t count);
 void scale(const float* x, float factor, float* y, std::size_t count);
 void addRow(float* y, const float* row, std::size_t count);
 void copyRows(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
               std::size_t rows);
-
-void maxPool(const PoolShape& shape, int block, const float* x, float* y, std::int32_t* argmax);
-void maxPoolBackward(const PoolShape& shape, int block, const float* dy, const std::int32_t* argmax, const float* y,
-                     float* dx);
-void averagePool(const PoolShape& shape, int block, const float* x, float* y);
-void averagePoolBackward(const PoolShape& shape, int block, const float* dy, float* dx);
 
 void rowsToLanes(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t laneStride,
                  std::size_t count);

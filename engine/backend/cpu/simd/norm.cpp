@@ -1,4 +1,4 @@
-#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/halves.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
@@ -14,19 +14,20 @@ constexpr std::size_t kChunk = 256 * 16;
     for (int lane = 0; lane < 16; ++lane) sum[lane] += rest.lane[lane];
 }
 
-[[gnu::always_inline]] inline void momentsOf(const float* x, std::size_t count, F16 shift, double* sum,
+template <class T>
+[[gnu::always_inline]] inline void momentsOf(const T* x, std::size_t count, std::size_t step, F16 shift, double* sum,
                                              double* square) {
     F16 s0{}, s1{}, q0{}, q1{};
     std::size_t i = 0;
     for (; i + 32 <= count; i += 32) {
-        const F16 u = load(x + i) - shift, v = load(x + i + 16) - shift;
+        const F16 u = load(x + place<T>(i, step)) - shift, v = load(x + place<T>(i + 16, step)) - shift;
         s0 += u;
         s1 += v;
         q0 += u * u;
         q1 += v * v;
     }
     if (i < count) {
-        const F16 u = load(x + i) - shift;
+        const F16 u = load(x + place<T>(i, step)) - shift;
         s0 += u;
         q0 += u * u;
     }
@@ -36,41 +37,53 @@ constexpr std::size_t kChunk = 256 * 16;
 
 }  // namespace
 
-void moments(const float* x, std::size_t count, const float* shift, double* sum, double* square) {
+template <class T>
+void moments(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square) {
     const F16 k = load(shift);
     const std::size_t whole = count / 16 * 16;
     for (std::size_t i = 0; i < whole; i += kChunk)
-        momentsOf(x + i, whole - i < kChunk ? whole - i : kChunk, k, sum, square);
-    if (whole == count) return;
-    Rest rest;
-    store(rest.lane, k);
-    for (std::size_t i = whole; i < count; ++i) rest.lane[i - whole] = x[i];
-    momentsOf(rest.lane, 16, k, sum, square);
+        momentsOf(x + place<T>(i, step), whole - i < kChunk ? whole - i : kChunk, step, k, sum, square);
+    if constexpr (!kIsHalf<T>) {
+        if (whole == count) return;
+        Rest rest;
+        store(rest.lane, k);
+        for (std::size_t i = whole; i < count; ++i) rest.lane[i - whole] = x[i];
+        momentsOf(rest.lane, 16, step, k, sum, square);
+    }
 }
 
-void sum(const float* x, std::size_t count, double* sums) {
+template <class T>
+void sum(const T* x, std::size_t count, std::size_t step, double* sums) {
     const std::size_t whole = count / 16 * 16;
     for (std::size_t i = 0; i < whole; i += kChunk) {
         const std::size_t end = whole - i < kChunk ? whole : i + kChunk;
         F16 total{};
-        for (std::size_t j = i; j < end; j += 16) total += load(x + j);
+        for (std::size_t j = i; j < end; j += 16) total += load(x + place<T>(j, step));
         addTo(sums, total);
     }
-    for (std::size_t i = whole; i < count; ++i) sums[i - whole] += x[i];
+    if constexpr (!kIsHalf<T>) {
+        for (std::size_t i = whole; i < count; ++i) sums[i - whole] += x[i];
+    }
 }
 
 namespace {
 
-template <int kResidual, bool kRelu>
-void normWhole(const NormRun& run) {
+template <int kResidual, bool kRelu, class T>
+void normWhole(const NormRunOf<T>& run) {
     const F16 mean = load(run.mean), scale = load(run.scale), offset = load(run.offset);
     const F16 mean2 = kResidual == 2 ? load(run.mean2) : F16{}, scale2 = kResidual == 2 ? load(run.scale2) : F16{};
     for (std::size_t i = 0; i < run.count; i += 16) {
-        F16 y = (load(run.x + i) - mean) * scale + offset;
-        if constexpr (kResidual == 1) y += load(run.r + i);
-        if constexpr (kResidual == 2) y += (load(run.r + i) - mean2) * scale2;
-        store(run.y + i, kRelu ? positive(y) : y);
+        const std::size_t at = place<T>(i, run.step);
+        F16 y = (load(run.x + at) - mean) * scale + offset;
+        if constexpr (kResidual == 1) y += load(run.r + at);
+        if constexpr (kResidual == 2) y += (load(run.r + at) - mean2) * scale2;
+        store(run.y + at, kRelu ? positive(y) : y);
     }
+}
+
+template <int kResidual, bool kRelu>
+void normRun(const NormRunOf<Bf16>& run) {
+    normWhole<kResidual, kRelu>(run);
 }
 
 template <int kResidual, bool kRelu>
@@ -91,29 +104,31 @@ void normRun(const NormRun& run) {
     y.copyTo(run.y + whole, left);
 }
 
-template <GradMask kMask, bool kPair>
-[[gnu::always_inline]] inline F16 gradient(const GradRun& run, std::size_t i, F16 centred, F16 scale, F16 offset) {
-    F16 g = load(run.g1 + i);
-    if constexpr (kPair) g += load(run.g2 + i);
-    if constexpr (kMask == GradMask::FromOutput) g = select(load(run.z + i) > F16{}, g, F16{});
+template <GradMask kMask, bool kPair, class T>
+[[gnu::always_inline]] inline F16 gradient(const GradRunOf<T>& run, std::size_t at, F16 centred, F16 scale,
+                                           F16 offset) {
+    F16 g = load(run.g1 + at);
+    if constexpr (kPair) g += load(run.g2 + at);
+    if constexpr (kMask == GradMask::FromOutput) g = select(load(run.z + at) > F16{}, g, F16{});
     // The same expression as in normWhole, so that the mask is exactly the one of the forward pass.
     if constexpr (kMask == GradMask::Recomputed) g = select(centred * scale + offset > F16{}, g, F16{});
     return g;
 }
 
-template <GradMask kMask, bool kPair, bool kSecond>
-void gradSumsWhole(const GradRun& run, const GradSums& sums) {
+template <GradMask kMask, bool kPair, bool kSecond, class T>
+void gradSumsWhole(const GradRunOf<T>& run, const GradSums& sums) {
     const F16 mean = load(run.mean), mean2 = kSecond ? load(run.mean2) : F16{};
     const F16 scale = load(run.scale), offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
     for (std::size_t begin = 0; begin < run.count; begin += kChunk) {
         const std::size_t end = run.count - begin < kChunk ? run.count : begin + kChunk;
         F16 s{}, q{}, r{};
         for (std::size_t i = begin; i < end; i += 16) {
-            const F16 centred = load(run.x + i) - mean;
-            const F16 g = gradient<kMask, kPair>(run, i, centred, scale, offset);
+            const std::size_t at = place<T>(i, run.step);
+            const F16 centred = load(run.x + at) - mean;
+            const F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
             s += g;
             q += g * centred;
-            if constexpr (kSecond) r += g * (load(run.x2 + i) - mean2);
+            if constexpr (kSecond) r += g * (load(run.x2 + at) - mean2);
         }
         addTo(sums.s, s);
         addTo(sums.q, q);
@@ -121,21 +136,22 @@ void gradSumsWhole(const GradRun& run, const GradSums& sums) {
     }
 }
 
-template <GradMask kMask, bool kPair, GradOther kOther>
-void gradApplyWhole(const GradRun& run) {
+template <GradMask kMask, bool kPair, GradOther kOther, class T>
+void gradApplyWhole(const GradRunOf<T>& run) {
     const F16 mean = load(run.mean), scale = load(run.scale), slope = load(run.slope), shift = load(run.shift);
     const F16 offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
     constexpr bool kNorm = kOther == GradOther::Norm;
     const F16 mean2 = kNorm ? load(run.mean2) : F16{}, scale2 = kNorm ? load(run.scale2) : F16{};
     const F16 slope2 = kNorm ? load(run.slope2) : F16{}, shift2 = kNorm ? load(run.shift2) : F16{};
     for (std::size_t i = 0; i < run.count; i += 16) {
-        const F16 centred = load(run.x + i) - mean;
-        const F16 g = gradient<kMask, kPair>(run, i, centred, scale, offset);
-        if constexpr (kOther == GradOther::Kept) store(run.out + i, g);
-        if constexpr (kNorm) store(run.out + i, g * scale2 + ((load(run.x2 + i) - mean2) * slope2 + shift2));
+        const std::size_t at = place<T>(i, run.step);
+        const F16 centred = load(run.x + at) - mean;
+        const F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
+        if constexpr (kOther == GradOther::Kept) store(run.out + at, g);
+        if constexpr (kNorm) store(run.out + at, g * scale2 + ((load(run.x2 + at) - mean2) * slope2 + shift2));
         F16 dx = g * scale + (centred * slope + shift);
-        if constexpr (kOther == GradOther::Added) dx += load(run.x2 + i);
-        store(run.dx + i, dx);
+        if constexpr (kOther == GradOther::Added) dx += load(run.x2 + at);
+        store(run.dx + at, dx);
     }
 }
 
@@ -168,6 +184,11 @@ struct GradRest {
 };
 
 template <GradMask kMask, bool kPair, bool kSecond>
+void gradSumsRun(const GradRunOf<Bf16>& run, const GradSums& sums) {
+    gradSumsWhole<kMask, kPair, kSecond>(run, sums);
+}
+
+template <GradMask kMask, bool kPair, bool kSecond>
 void gradSumsRun(const GradRun& run, const GradSums& sums) {
     const std::size_t whole = run.count / 16 * 16, left = run.count - whole;
     GradRun part = run;
@@ -176,6 +197,11 @@ void gradSumsRun(const GradRun& run, const GradSums& sums) {
     if (left == 0) return;
     GradRest rest(run, whole, left);
     gradSumsWhole<kMask, kPair, kSecond>(rest.over(run), sums);
+}
+
+template <GradMask kMask, bool kPair, GradOther kOther>
+void gradApplyRun(const GradRunOf<Bf16>& run) {
+    gradApplyWhole<kMask, kPair, kOther>(run);
 }
 
 template <GradMask kMask, bool kPair, GradOther kOther>
@@ -191,8 +217,8 @@ void gradApplyRun(const GradRun& run) {
     if constexpr (kOther == GradOther::Kept || kOther == GradOther::Norm) rest.out.copyTo(run.out + whole, left);
 }
 
-template <GradMask kMask, bool kPair>
-void gradApplyOther(const GradRun& run, GradOther other) {
+template <GradMask kMask, bool kPair, class T>
+void gradApplyOther(const GradRunOf<T>& run, GradOther other) {
     switch (other) {
         case GradOther::None: return gradApplyRun<kMask, kPair, GradOther::None>(run);
         case GradOther::Kept: return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
@@ -201,26 +227,28 @@ void gradApplyOther(const GradRun& run, GradOther other) {
     }
 }
 
-template <GradMask kMask>
-void gradSumsMasked(const GradRun& run, const GradSums& sums, bool pair, bool second) {
+template <GradMask kMask, class T>
+void gradSumsMasked(const GradRunOf<T>& run, const GradSums& sums, bool pair, bool second) {
     if (pair) return second ? gradSumsRun<kMask, true, true>(run, sums) : gradSumsRun<kMask, true, false>(run, sums);
     return second ? gradSumsRun<kMask, false, true>(run, sums) : gradSumsRun<kMask, false, false>(run, sums);
 }
 
-template <GradMask kMask>
-void gradApplyMasked(const GradRun& run, bool pair, GradOther other) {
+template <GradMask kMask, class T>
+void gradApplyMasked(const GradRunOf<T>& run, bool pair, GradOther other) {
     return pair ? gradApplyOther<kMask, true>(run, other) : gradApplyOther<kMask, false>(run, other);
 }
 
 }  // namespace
 
-void norm(const NormRun& run, int residual, bool relu) {
+template <class T>
+void norm(const NormRunOf<T>& run, int residual, bool relu) {
     if (residual == 0) return relu ? normRun<0, true>(run) : normRun<0, false>(run);
     if (residual == 1) return relu ? normRun<1, true>(run) : normRun<1, false>(run);
     return relu ? normRun<2, true>(run) : normRun<2, false>(run);
 }
 
-void gradSums(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second) {
+template <class T>
+void gradSums(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second) {
     switch (mask) {
         case GradMask::None: return gradSumsMasked<GradMask::None>(run, sums, pair, second);
         case GradMask::Recomputed: return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, second);
@@ -228,12 +256,25 @@ void gradSums(const GradRun& run, const GradSums& sums, GradMask mask, bool pair
     }
 }
 
-void gradApply(const GradRun& run, GradMask mask, bool pair, GradOther other) {
+template <class T>
+void gradApply(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other) {
     switch (mask) {
         case GradMask::None: return gradApplyMasked<GradMask::None>(run, pair, other);
         case GradMask::Recomputed: return gradApplyMasked<GradMask::Recomputed>(run, pair, other);
         case GradMask::FromOutput: return gradApplyMasked<GradMask::FromOutput>(run, pair, other);
     }
 }
+
+template void moments(const float*, std::size_t, std::size_t, const float*, double*, double*);
+template void sum(const float*, std::size_t, std::size_t, double*);
+template void norm(const NormRunOf<float>&, int, bool);
+template void gradSums(const GradRunOf<float>&, const GradSums&, GradMask, bool, bool);
+template void gradApply(const GradRunOf<float>&, GradMask, bool, GradOther);
+
+template void moments(const Bf16*, std::size_t, std::size_t, const float*, double*, double*);
+template void sum(const Bf16*, std::size_t, std::size_t, double*);
+template void norm(const NormRunOf<Bf16>&, int, bool);
+template void gradSums(const GradRunOf<Bf16>&, const GradSums&, GradMask, bool, bool);
+template void gradApply(const GradRunOf<Bf16>&, GradMask, bool, GradOther);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -4,29 +4,39 @@
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
+namespace {
+
+template <class T>
+constexpr ImageLoops<T> imageLoops() {
+    return {.moments = moments<T>,
+            .sum = sum<T>,
+            .norm = norm<T>,
+            .gradSums = gradSums<T>,
+            .gradApply = gradApply<T>,
+            .relu = relu<T>,
+            .reluBackward = reluBackward<T>,
+            .relu6 = relu6<T>,
+            .relu6Backward = relu6Backward<T>,
+            .add = add<T>,
+            .maxPool = maxPool<T>,
+            .maxPoolBackward = maxPoolBackward<T>,
+            .averagePool = averagePool<T>,
+            .averagePoolBackward = averagePoolBackward<T>};
+}
+
+}  // namespace
+
 #define LOCKSTEP_TEXT_OF(name) #name
 #define LOCKSTEP_TEXT(name) LOCKSTEP_TEXT_OF(name)
 
 const SimdTable kTable{
     .name = LOCKSTEP_TEXT(LOCKSTEP_SIMD),
-    .moments = moments,
-    .sum = sum,
-    .norm = norm,
-    .gradSums = gradSums,
-    .gradApply = gradApply,
-    .relu = relu,
-    .reluBackward = reluBackward,
-    .relu6 = relu6,
-    .relu6Backward = relu6Backward,
-    .add = add,
+    .floats = imageLoops<float>(),
+    .halves = imageLoops<Bf16>(),
     .multiply = multiply,
     .scale = scale,
     .addRow = addRow,
     .copyRows = copyRows,
-    .maxPool = maxPool,
-    .maxPoolBackward = maxPoolBackward,
-    .averagePool = averagePool,
-    .averagePoolBackward = averagePoolBackward,
     .rowsToLanes = rowsToLanes,
     .lanesToRows = lanesToRows,
     .panelColumns = kPanelColumns,

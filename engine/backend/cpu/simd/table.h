@@ -14,26 +14,36 @@
 
 namespace lockstep::cpu {
 
+// A bfloat16: the upper half of a float. Images of it lie channels last, whole blocks of 16 of them.
+enum class Bf16 : std::uint16_t {};
+
+// Loops over elements of T. Of floats, sixteen lie behind sixteen; of bf16 they lie `step` apart, pixel by pixel, and
+// are as many as sixteen divides.
+
 // y = (x - mean) scale + offset [+ r | + (r - mean2) scale2] [, negative values to zero]
-struct NormRun {
-    const float* x = nullptr;
-    const float* r = nullptr;
-    float* y = nullptr;
-    std::size_t count = 0;
+template <class T>
+struct NormRunOf {
+    const T* x = nullptr;
+    const T* r = nullptr;
+    T* y = nullptr;
+    std::size_t count = 0, step = 16;
     const float *mean = nullptr, *scale = nullptr, *offset = nullptr;  // patterns
     const float *mean2 = nullptr, *scale2 = nullptr;
 };
+using NormRun = NormRunOf<float>;
 
 // g = mask(g1 [+ g2]); sums: S += g, Q += g (x - mean), R += g (x2 - mean2);
 // apply: dx = scale g + slope (x - mean) + shift [+ x2]; out = g or the same through the second norm.
-struct GradRun {
-    const float *g1 = nullptr, *g2 = nullptr, *x = nullptr, *z = nullptr, *x2 = nullptr;
-    float *out = nullptr, *dx = nullptr;
-    std::size_t count = 0;
+template <class T>
+struct GradRunOf {
+    const T *g1 = nullptr, *g2 = nullptr, *x = nullptr, *z = nullptr, *x2 = nullptr;
+    T *out = nullptr, *dx = nullptr;
+    std::size_t count = 0, step = 16;
     const float *mean = nullptr, *scale = nullptr, *offset = nullptr;  // patterns; offset: beta, for the mask
     const float *slope = nullptr, *shift = nullptr;
     const float *mean2 = nullptr, *scale2 = nullptr, *slope2 = nullptr, *shift2 = nullptr;
 };
+using GradRun = GradRunOf<float>;
 // 16 each, added to.
 struct GradSums {
     double *s = nullptr, *q = nullptr, *r = nullptr;
@@ -44,6 +54,7 @@ struct PoolShape {
     std::int64_t rows = 0, columns = 0;  // of y
     std::array<int, 2> window{}, stride{}, padding{};
     bool countPadding = false;
+    std::size_t step = 16;  // of bf16: elements from pixel to pixel, in x and in y
 };
 
 // A convolution over sixteen samples at once, one in each lane: x is C,H,W and y is K,P,Q with 16 floats a pixel. x's
@@ -186,33 +197,47 @@ struct UpdateRun {
     std::size_t count = 0;
 };
 
+// What images go through, of floats or of bf16.
+template <class T>
+struct ImageLoops {
+    // sum += x - shift, square += (x - shift)^2, by lane
+    void (*moments)(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
+    void (*sum)(const T* x, std::size_t count, std::size_t step, double* sum);  // by lane
+    void (*norm)(const NormRunOf<T>& run, int residual, bool relu);             // residual: 0 none, 1 tensor, 2 norm
+    void (*gradSums)(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second);
+    void (*gradApply)(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other);
+
+    // Elements as they lie in memory; of bf16, a multiple of 16.
+    void (*relu)(const T* x, T* y, std::size_t count);
+    void (*reluBackward)(const T* y, const T* dy, T* dx, std::size_t count);
+    void (*relu6)(const T* x, T* y, std::size_t count);
+    void (*relu6Backward)(const T* y, const T* dy, T* dx, std::size_t count);
+    void (*add)(const T* a, const T* b, T* y, std::size_t count);
+
+    // One image plane of `block` channels (1, 8 or 16 elements a pixel; of bf16, 16).
+    void (*maxPool)(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax);
+    // With y: only where y > 0, which is max pooling and the ReLU before it in one.
+    void (*maxPoolBackward)(const PoolShape& shape, int block, const T* dy, const std::int32_t* argmax, const T* y,
+                            T* dx);
+    void (*averagePool)(const PoolShape& shape, int block, const T* x, T* y);
+    void (*averagePoolBackward)(const PoolShape& shape, int block, const T* dy, T* dx);
+};
+
 struct SimdTable {
     const char* name;
-    // sum += x - shift, square += (x - shift)^2, by lane
-    void (*moments)(const float* x, std::size_t count, const float* shift, double* sum, double* square);
-    void (*sum)(const float* x, std::size_t count, double* sum);  // by lane
-    void (*norm)(const NormRun& run, int residual, bool relu);    // residual: 0 none, 1 tensor, 2 norm
-    void (*gradSums)(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second);
-    void (*gradApply)(const GradRun& run, GradMask mask, bool pair, GradOther other);
+    ImageLoops<float> floats;
+    ImageLoops<Bf16> halves;
+    template <class T>
+    const ImageLoops<T>& images() const {
+        if constexpr (sizeof(T) == sizeof(float)) return floats;
+        else return halves;
+    }
 
-    void (*relu)(const float* x, float* y, std::size_t count);
-    void (*reluBackward)(const float* y, const float* dy, float* dx, std::size_t count);
-    void (*relu6)(const float* x, float* y, std::size_t count);
-    void (*relu6Backward)(const float* y, const float* dy, float* dx, std::size_t count);
-    void (*add)(const float* a, const float* b, float* y, std::size_t count);
     void (*multiply)(const float* a, const float* b, float* y, std::size_t count);
     void (*scale)(const float* x, float factor, float* y, std::size_t count);
     void (*addRow)(float* y, const float* row, std::size_t count);  // y += row
     void (*copyRows)(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
                      std::size_t rows);
-
-    // One image plane of `block` channels (1, 8 or 16 floats a pixel).
-    void (*maxPool)(const PoolShape& shape, int block, const float* x, float* y, std::int32_t* argmax);
-    // With y: only where y > 0, which is max pooling and the ReLU before it in one.
-    void (*maxPoolBackward)(const PoolShape& shape, int block, const float* dy, const std::int32_t* argmax,
-                            const float* y, float* dx);
-    void (*averagePool)(const PoolShape& shape, int block, const float* x, float* y);
-    void (*averagePoolBackward)(const PoolShape& shape, int block, const float* dy, float* dx);
 
     // lanes[laneStride i + n] = rows[n rowStride + i] for n < 16, zero for n >= rowCount; and back
     void (*rowsToLanes)(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes,

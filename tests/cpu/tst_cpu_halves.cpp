@@ -1,0 +1,284 @@
+#include <QtTest>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "engine/backend/cpu/simd/table.h"
+#include "engine/core/random.h"
+
+using namespace lockstep;
+using namespace lockstep::cpu;
+
+// Loops over images of bf16, channels last, against those over the same numbers as floats, whose results are rounded:
+// the same bits, in one block of channels, and nothing written beside it.
+class tst_cpu_halves : public QObject {
+    Q_OBJECT
+private slots:
+    void sums_data() { tables(); }
+    void sums();
+    void norms_data() { tables(); }
+    void norms();
+    void normGradients_data() { tables(); }
+    void normGradients();
+    void elementwise_data() { tables(); }
+    void elementwise();
+    void pools_data() { tables(); }
+    void pools();
+
+private:
+    static void tables();
+};
+
+namespace {
+
+constexpr std::size_t kStep = 48, kBlock = 16;  // three blocks a pixel, of which the second is at hand
+constexpr auto kUntouched = static_cast<Bf16>(0x4242);
+const std::vector<std::size_t> kPixels{1, 2, 3, 37, 300};
+
+using Floats = std::vector<float>;
+using Halves = std::vector<Bf16>;
+
+const SimdTable& table() {
+    QFETCH(int, index);
+    return *allSimd()[static_cast<std::size_t>(index)];
+}
+
+float asFloat(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
+
+Floats rounded(Floats values) {
+    bestSimd().roundToBf16(values.data(), values.size());
+    return values;
+}
+
+Floats noise(std::uint64_t stream, std::size_t count) {
+    const CounterRng rng(5, stream, 0, 0);
+    Floats values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(i)));
+    return values;
+}
+
+// The second block of an image, sixteen floats a pixel, and the rest untouched.
+Halves image(const Floats& block) {
+    Halves image(block.size() / kBlock * kStep, kUntouched);
+    for (std::size_t i = 0; i < block.size(); ++i)
+        image[i / kBlock * kStep + kBlock + i % kBlock] =
+            static_cast<Bf16>(std::bit_cast<std::uint32_t>(block[i]) >> 16);
+    return image;
+}
+Halves untouched(std::size_t pixels) { return Halves(pixels * kStep, kUntouched); }
+
+void compare(const Halves& image, const Floats& block) {
+    const Floats expected = rounded(block);
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        const std::size_t pixel = i / kStep, channel = i % kStep;
+        if (channel < kBlock || channel >= 2 * kBlock) QCOMPARE(image[i], kUntouched);
+        else QCOMPARE(asFloat(image[i]), expected[pixel * kBlock + channel - kBlock]);
+    }
+}
+
+}  // namespace
+
+void tst_cpu_halves::tables() {
+    QTest::addColumn<int>("index");
+    const auto all = allSimd();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i]) QTest::newRow(all[i]->name) << static_cast<int>(i);
+    }
+}
+
+void tst_cpu_halves::sums() {
+    const SimdTable& simd = table();
+    const Floats shift = noise(2, 16);
+    for (const std::size_t pixels : kPixels) {
+        const Floats x = rounded(noise(1, pixels * kBlock));
+        const Halves halves = image(x);
+        double found[3][16] = {}, expected[3][16] = {};
+        simd.halves.moments(halves.data() + kBlock, x.size(), kStep, shift.data(), found[0], found[1]);
+        simd.halves.sum(halves.data() + kBlock, x.size(), kStep, found[2]);
+        simd.floats.moments(x.data(), x.size(), kBlock, shift.data(), expected[0], expected[1]);
+        simd.floats.sum(x.data(), x.size(), kBlock, expected[2]);
+        QCOMPARE(std::memcmp(found, expected, sizeof found), 0);
+    }
+}
+
+void tst_cpu_halves::norms() {
+    const SimdTable& simd = table();
+    const Floats mean = noise(3, 16), scale = noise(4, 16), offset = noise(5, 16), mean2 = noise(6, 16),
+                 scale2 = noise(7, 16);
+    const auto run = [&]<class T>(const T* x, const T* r, T* y, std::size_t count, std::size_t step) {
+        return NormRunOf<T>{.x = x,
+                            .r = r,
+                            .y = y,
+                            .count = count,
+                            .step = step,
+                            .mean = mean.data(),
+                            .scale = scale.data(),
+                            .offset = offset.data(),
+                            .mean2 = mean2.data(),
+                            .scale2 = scale2.data()};
+    };
+    for (const std::size_t pixels : kPixels) {
+        const Floats x = rounded(noise(1, pixels * kBlock)), r = rounded(noise(2, pixels * kBlock));
+        const Halves halfX = image(x), halfR = image(r);
+        for (const int residual : {0, 1, 2}) {
+            for (const bool relu : {false, true}) {
+                Floats y(x.size());
+                Halves halfY = untouched(pixels);
+                simd.floats.norm(run(x.data(), r.data(), y.data(), x.size(), kBlock), residual, relu);
+                simd.halves.norm(
+                    run(halfX.data() + kBlock, halfR.data() + kBlock, halfY.data() + kBlock, x.size(), kStep), residual,
+                    relu);
+                compare(halfY, y);
+            }
+        }
+    }
+}
+
+void tst_cpu_halves::normGradients() {
+    const SimdTable& simd = table();
+    std::vector<Floats> patterns;
+    for (std::uint64_t i = 0; i < 9; ++i) patterns.push_back(noise(20 + i, 16));
+    const auto pattern = [&](std::size_t i) { return patterns[i].data(); };
+    const auto settled = [&](auto run, std::size_t count, std::size_t step) {
+        run.count = count, run.step = step;
+        run.mean = pattern(0), run.scale = pattern(1), run.offset = pattern(2);
+        run.slope = pattern(3), run.shift = pattern(4);
+        run.mean2 = pattern(5), run.scale2 = pattern(6), run.slope2 = pattern(7), run.shift2 = pattern(8);
+        return run;
+    };
+    for (const std::size_t pixels : kPixels) {
+        std::vector<Floats> read;
+        std::vector<Halves> halfRead;
+        for (std::uint64_t i = 0; i < 5; ++i) {
+            read.push_back(rounded(noise(10 + i, pixels * kBlock)));
+            halfRead.push_back(image(read.back()));
+        }
+        for (const GradMask mask : {GradMask::None, GradMask::Recomputed, GradMask::FromOutput}) {
+            for (const bool pair : {false, true}) {
+                for (const GradOther other : {GradOther::None, GradOther::Kept, GradOther::Norm, GradOther::Added}) {
+                    Floats out(pixels * kBlock), dx(pixels * kBlock);
+                    Halves halfOut = untouched(pixels), halfDx = untouched(pixels);
+                    GradRun run{.g1 = read[0].data(),
+                                .g2 = read[1].data(),
+                                .x = read[2].data(),
+                                .z = read[3].data(),
+                                .x2 = read[4].data(),
+                                .out = out.data(),
+                                .dx = dx.data()};
+                    const auto at = [&](std::size_t i) { return halfRead[i].data() + kBlock; };
+                    GradRunOf<Bf16> halfRun{.g1 = at(0),
+                                            .g2 = at(1),
+                                            .x = at(2),
+                                            .z = at(3),
+                                            .x2 = at(4),
+                                            .out = halfOut.data() + kBlock,
+                                            .dx = halfDx.data() + kBlock};
+                    run = settled(run, dx.size(), kBlock);
+                    halfRun = settled(halfRun, dx.size(), kStep);
+                    simd.floats.gradApply(run, mask, pair, other);
+                    simd.halves.gradApply(halfRun, mask, pair, other);
+                    compare(halfDx, dx);
+                    if (other == GradOther::Kept || other == GradOther::Norm) compare(halfOut, out);
+                    else QCOMPARE(halfOut, untouched(pixels));
+                    double found[3][16] = {}, expected[3][16] = {};
+                    const bool second = other == GradOther::Norm;
+                    simd.floats.gradSums(run, {expected[0], expected[1], expected[2]}, mask, pair, second);
+                    simd.halves.gradSums(halfRun, {found[0], found[1], found[2]}, mask, pair, second);
+                    QCOMPARE(std::memcmp(found, expected, sizeof found), 0);
+                }
+            }
+        }
+    }
+}
+
+// All elements one behind the other; ties go to the even one, and NaN stays NaN.
+void tst_cpu_halves::elementwise() {
+    const SimdTable& simd = table();
+    const std::size_t count = 37 * kBlock;
+    Floats a = rounded(noise(1, count)), b = rounded(noise(2, count)), y(count);
+    for (std::size_t i = 0; i < count; i += 3) a[i] *= 4;
+    a[5] = std::nanf(""), a[7] = INFINITY, a[9] = 1, b[9] = 0x1p-8f, a[11] = 1 + 0x1p-7f, b[11] = 0x1p-8f;
+    const auto halvesOf = [](const Floats& floats) {
+        Halves halves(floats.size());
+        for (std::size_t i = 0; i < floats.size(); ++i)
+            halves[i] = static_cast<Bf16>(std::bit_cast<std::uint32_t>(floats[i]) >> 16);
+        return halves;
+    };
+    const Halves halfA = halvesOf(a), halfB = halvesOf(b);
+    Halves halfY(count);
+    const auto agree = [&] {
+        const Floats expected = rounded(y);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (std::isnan(expected[i])) QVERIFY(std::isnan(asFloat(halfY[i])));
+            else QCOMPARE(asFloat(halfY[i]), expected[i]);
+        }
+    };
+    simd.floats.add(a.data(), b.data(), y.data(), count);
+    simd.halves.add(halfA.data(), halfB.data(), halfY.data(), count);
+    agree();
+    QCOMPARE(asFloat(halfY[9]), 1.0f);
+    QCOMPARE(asFloat(halfY[11]), 1 + 0x1p-6f);
+    simd.floats.relu(a.data(), y.data(), count);
+    simd.halves.relu(halfA.data(), halfY.data(), count);
+    agree();
+    simd.floats.relu6(a.data(), y.data(), count);
+    simd.halves.relu6(halfA.data(), halfY.data(), count);
+    agree();
+    simd.floats.reluBackward(a.data(), b.data(), y.data(), count);
+    simd.halves.reluBackward(halfA.data(), halfB.data(), halfY.data(), count);
+    agree();
+    simd.floats.relu6Backward(a.data(), b.data(), y.data(), count);
+    simd.halves.relu6Backward(halfA.data(), halfB.data(), halfY.data(), count);
+    agree();
+}
+
+void tst_cpu_halves::pools() {
+    const SimdTable& simd = table();
+    const PoolShape apart{.height = 6,
+                          .width = 7,
+                          .rows = 3,
+                          .columns = 3,
+                          .window = {2, 2},
+                          .stride = {2, 2},
+                          .padding = {0, 0},
+                          .step = kStep};
+    const PoolShape overlapping{.height = 7,
+                                .width = 5,
+                                .rows = 4,
+                                .columns = 3,
+                                .window = {3, 3},
+                                .stride = {2, 2},
+                                .padding = {1, 1},
+                                .step = kStep};
+    for (const PoolShape& shape : {apart, overlapping}) {
+        const auto pixels = static_cast<std::size_t>(shape.height * shape.width),
+                   results = static_cast<std::size_t>(shape.rows * shape.columns);
+        const Floats x = rounded(noise(1, pixels * kBlock)), dy = rounded(noise(2, results * kBlock));
+        const Halves halfX = image(x), halfDy = image(dy);
+        Floats y(results * kBlock), dx(pixels * kBlock);
+        Halves halfY = untouched(results), halfDx = untouched(pixels);
+        std::vector<std::int32_t> places(y.size()), halfPlaces(results * kStep);
+        simd.floats.averagePool(shape, kBlock, x.data(), y.data());
+        simd.halves.averagePool(shape, kBlock, halfX.data() + kBlock, halfY.data() + kBlock);
+        compare(halfY, y);
+        simd.floats.maxPool(shape, kBlock, x.data(), y.data(), places.data());
+        simd.halves.maxPool(shape, kBlock, halfX.data() + kBlock, halfY.data() + kBlock, halfPlaces.data() + kBlock);
+        compare(halfY, y);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            QCOMPARE(halfPlaces[i / kBlock * kStep + kBlock + i % kBlock], places[i]);
+        if (shape.padding[0] > 0) continue;  // gradients of overlapping windows are added up in floats
+        for (const bool relu : {false, true}) {
+            simd.floats.maxPoolBackward(shape, kBlock, dy.data(), places.data(), relu ? y.data() : nullptr, dx.data());
+            simd.halves.maxPoolBackward(shape, kBlock, halfDy.data() + kBlock, halfPlaces.data() + kBlock,
+                                        relu ? halfY.data() + kBlock : nullptr, halfDx.data() + kBlock);
+            compare(halfDx, dx);
+        }
+        simd.floats.averagePoolBackward(shape, kBlock, dy.data(), dx.data());
+        simd.halves.averagePoolBackward(shape, kBlock, halfDy.data() + kBlock, halfDx.data() + kBlock);
+        compare(halfDx, dx);
+    }
+}
+
+QTEST_APPLESS_MAIN(tst_cpu_halves)
+#include "tst_cpu_halves.moc"
