@@ -40,8 +40,8 @@ KeepChoice keepOf(const ParamValues& params, const KeptPictures& pictures, const
     };
     constexpr std::size_t kMany = 4096;
     const bool isMany = pictures.train + pictures.others > kMany;
-    const bool isGlance = reading.glances() && (isMany || memory == Keep::Memory || keep == "cache");
-    if (keep == "stream" || isGlance) return {Keep::Stream};
+    const bool isGlance = reading.glances() && (memory == Keep::Memory || keep == "cache");
+    if (keep == "stream" || isGlance || (reading.sparesMany() && isMany)) return {Keep::Stream};
     if (keep == "cache") return {Keep::Cache, words("image-folder.cached", Keep::Cache)};
     if (keep == "memory") return {memory};
     const auto isMadeSmaller = [&](const PictureSize& size) {
@@ -51,7 +51,8 @@ KeepChoice keepOf(const ParamValues& params, const KeptPictures& pictures, const
         return {Keep::Stream, words("image-folder.streamed-for-cuts", Keep::Cache)};
     const std::uint64_t bytes = pictures.bytes(memory);
     if (fitsInMemory(memory == Keep::Memory ? 2 * bytes : bytes))
-        return {memory, words("image-folder.in-memory", memory)};
+        return {memory,
+                words(memory == Keep::Squares ? "image-folder.in-memory-and-cache" : "image-folder.in-memory", memory)};
     return {Keep::Stream, words("image-folder.streamed", memory)};
 }
 

@@ -20,6 +20,7 @@ public:
     int usualSize() const { return m_watch.usualSize; }                 // likewise
     bool cuts() const { return m_watch.cuts; }
     bool glances() const { return m_watch.glances; }
+    bool sparesMany() const { return m_watch.sparesMany || m_watch.glances; }
     void describe(const DatasetInfo& info) const;
     void list(std::int64_t files) const;                      // so many more are found; does not goOn()
     void match(std::int64_t done, std::int64_t total) const;  // so many of a list's rows belong to a file; goOn()

@@ -88,13 +88,14 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
             {"samples_per_second", result.samplesPerSecond}};
 }
 
-void printLoader(const ResolvedSpec& resolved, const LoaderBench& bench) {
+void printLoader(const ResolvedSpec& resolved, const DatasetSplits& data, const LoaderBench& bench) {
     const double samples = static_cast<double>(std::max<std::int64_t>(bench.samples, 1)), threads = bench.threads;
     const auto rate = [&](std::int64_t bytes) {
         return static_cast<double>(bytes) / bench.seconds / threads / (1 << 20);
     };
-    fmt::print("{}, batch {}, {}: {} in {}\n", resolved.spec.dataset.id, resolved.spec.batch,
-               plural(bench.threads, "loader thread"), plural(bench.samples, "sample"), durationText(bench.seconds));
+    fmt::print("{} of {}, batch {}, {}: {} in {}\n", resolved.spec.dataset.id, text(data.train->info().fields),
+               resolved.spec.batch, plural(bench.threads, "loader thread"), plural(bench.samples, "sample"),
+               durationText(bench.seconds));
     fmt::print("samples per second  {:.1f}, {:.1f} of each thread\n", bench.samplesPerSecond(),
                bench.samplesPerSecond() / threads);
     fmt::print("MiB per second      {:.1f} made by each thread", rate(bench.bytesMade));
@@ -104,7 +105,7 @@ void printLoader(const ResolvedSpec& resolved, const LoaderBench& bench) {
                                                     {"decoding", bench.decode},
                                                     {"scaling", bench.scale},
                                                     {"augmenting", bench.augment},
-                                                    {"copying", bench.rest}};
+                                                    {"copying and waiting", bench.rest}};
     const char* before = " ";
     for (const auto& [name, seconds] : parts) {
         if (seconds <= 0) continue;
@@ -138,7 +139,7 @@ int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptio
     if (!data.ok()) return context.report(data.problems());
     const LoaderBench bench = benchmarkLoader(resolved, data.value(), options.seconds);
     if (options.json) fmt::print("{}\n", lineOf(loaderJson(resolved, bench)));
-    else printLoader(resolved, bench);
+    else printLoader(resolved, data.value(), bench);
     return kDone;
 }
 

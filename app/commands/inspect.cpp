@@ -70,6 +70,7 @@ Result<DatasetReport> reportOf(const DatasetEntry& entry, const std::string& pat
     OpeningWatch watch;
     if (isatty(STDERR_FILENO))
         watch = watchWithRate([](const DataProgress& now) { fmt::print(stderr, "\r\033[K{}", dataProgressText(now)); });
+    watch.sparesMany = true;
     auto report = entry.inspect(path, ParamValues(entry.params), watch);
     if (watch.progress) std::fputs("\r\033[K", stderr);
     return report;

@@ -115,6 +115,8 @@ struct OpeningWatch {
     bool cuts = false;
     // Few samples will be looked at: of large data none is decoded that nobody asks for.
     bool glances = false;
+    // Likewise, where the data are many; of few all are decoded, so that those that cannot be are told of.
+    bool sparesMany = false;
     // A file of about so many bytes is about to be made, of samples as they become.
     std::function<void(std::uint64_t bytes)> makes = {};
 };

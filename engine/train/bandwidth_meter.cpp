@@ -75,13 +75,13 @@ void BandwidthMeter::add(double samples, std::span<const RankPace> ranks) {
 
 Bandwidths BandwidthMeter::now() const {
     const auto [samples, seconds, trained] = m_sums.sums();
-    if (!(seconds > 0)) return {};
+    if (m_updates < kFirst || !(seconds > 0)) return {};
     return {m_loading, samples / trained, samples / seconds};
 }
 
 std::optional<BindingChanged> BandwidthMeter::change(std::int64_t step) {
     const Bandwidths seen = now();
-    if (m_updates < kFirst || !(seen.loading > 0)) return std::nullopt;
+    if (!(seen.loading > 0)) return std::nullopt;
     // What is held on purpose leaves the cores to others.
     const bool isHeld = m_seen.limit > 0 && seen.loading < seen.training;
     const Binding binding = isHeld ? Binding::Loading : bindingOf(seen);

@@ -62,7 +62,7 @@ public:
         : m_seen(about), m_computing(static_cast<double>(computing)) {}
 
     void add(double samples, std::span<const RankPace> ranks);
-    Bandwidths now() const;
+    Bandwidths now() const;  // zero before the tenth update: the first ones are like no other
     // What binds, once it is known, and whenever it is something else than was said last for some updates in a row;
     // where it comes and goes, now and then.
     std::optional<BindingChanged> change(std::int64_t step);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 #include "engine/train/loader_slots.h"
 #include "engine/train/worker.h"
 
@@ -83,7 +84,9 @@ void Worker::tellOfBadSamples() {
     if (found.empty() || static_cast<double>(count) <= spec().maxBadShare * static_cast<double>(all)) return;
     const Problem& last = found.back().reason;
     Problem tooMany{
-        last.field, "run.too-many-bad", {std::to_string(count), std::to_string(all), last.code, last.field}};
+        last.field,
+        "run.too-many-bad",
+        {std::to_string(count), std::to_string(all), numberText(spec().maxBadShare), last.code, last.field}};
     tooMany.args.insert(tooMany.args.end(), last.args.begin(), last.args.end());
     throw ProblemError(std::move(tooMany));
 }

@@ -157,7 +157,7 @@ private slots:
             const bool isRight = written == 0 ? announced == 0 : announced < written && written < announced + 32768;
             return isRight ? notes.empty() ? "" : notes.front().code : "said " + std::to_string(announced);
         };
-        QCOMPARE(noteOf("auto", false), std::string("image-folder.in-memory"));
+        QCOMPARE(noteOf("auto", false), std::string("image-folder.in-memory-and-cache"));
         QCOMPARE(noteOf("auto", true), std::string("image-folder.streamed-for-cuts"));
         QCOMPARE(noteOf("cache", false), std::string("image-folder.cached"));
         QCOMPARE(noteOf("cache", true), std::string("image-folder.cached"));

@@ -125,6 +125,9 @@ private slots:
         about.cores = 2;
         BandwidthMeter meter(about);
         const RankPace pace{{1, 0, 0}, 0, 800, 0.01, 8, 100};
+        for (int i = 0; i < 9; ++i) meter.add(100, {&pace, 1});
+        QCOMPARE(meter.now().loading, 0.0);  // nothing is known yet
+        QCOMPARE(meter.now().training, 0.0);
         meter.add(100, {&pace, 1});
         QVERIFY(isNear(meter.now().loading, 200));
     }

@@ -191,7 +191,11 @@ void DatasetCard::adopt(const QString& path, const DescribedData& described) {
     const auto* model = modelInstead(described);
     if (model) spec["model"] = QJsonObject{{"id", model->id}};
     m_form.setState({spec, m_form.state().sweep}, tr("Dataset %1").arg(QFileInfo(path).fileName()));
-    const QString recognised = tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(described));
+    // How large images are to the model is said where samples are shown.
+    const bool areImages = taskOf(described) == "image-classes";
+    const QString recognised =
+        tr("Recognised as %1: %2")
+            .arg(option ? option->title : id, areImages ? datasetCounts(described) : datasetSummary(described));
     say(model ? tr("%1. The model is now one that reads them: %2.").arg(recognised, model->title) : recognised);
 }
 

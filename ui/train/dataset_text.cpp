@@ -56,10 +56,12 @@ QString readingText(const std::optional<ServeProgress>& progress) {
     return DatasetText::tr("Reading the data: %1 of %2").arg(countText(progress->done), countText(progress->total));
 }
 
-QString datasetSummary(const DescribedData& data) {
+QString datasetSummary(const DescribedData& data) { return datasetCounts(data) + sampleText(data.fields); }
+
+QString datasetCounts(const DescribedData& data) {
     const QString test = data.testCount == 1 ? DatasetText::tr("1 test sample")
                                              : DatasetText::tr("%1 test samples").arg(countText(data.testCount));
-    const QString train = countText(data.trainCount), what = classesText(data) + sampleText(data.fields);
+    const QString train = countText(data.trainCount), what = classesText(data);
     if (data.validationCount > 0)
         return DatasetText::tr("%1 training, %2 validation and %3%4")
             .arg(train, countText(data.validationCount), test, what);

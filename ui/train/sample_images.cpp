@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ui/history/shown_image.h"
+#include "ui/style/plain_text.h"
 #include "ui/style/theme.h"
 #include "ui/train/dataset_text.h"
 
@@ -29,7 +30,7 @@ void SampleImages::setSamples(const std::optional<SamplesAnswer>& answer) {
     for (const ShownSample& each : answer ? answer->samples : std::vector<ShownSample>()) {
         const auto& classes = answer->data.classes;
         const auto label = static_cast<std::size_t>(each.label);
-        const auto name = label < classes.size() ? QString::fromStdString(classes[label]) : QString();
+        const auto name = label < classes.size() ? oneLine(classes[label]) : QString();
         m_pairs << Pair{name, imageFrom(each.before), imageFrom(each.after)};
         names << name;
     }
@@ -90,7 +91,7 @@ void ClassBars::setData(const DescribedData& described) {
     m_counts.clear();
     const auto shown = std::min({described.classes.size(), described.trainPerClass.size(), kMostRows});
     for (std::size_t i = 0; i < shown; ++i) {
-        m_names << QString::fromStdString(described.classes[i]);
+        m_names << oneLine(described.classes[i]);
         m_counts << described.trainPerClass[i];
     }
     m_left = static_cast<int>(described.classes.size() - shown);
