@@ -199,10 +199,11 @@ struct Turn {
     }
 };
 
-// The largest at which the box is still as large as what it becomes.
+// The largest at which the box is still twice as large as what it becomes, so that a filter makes the rest: a box that
+// were reduced to the very size of it would show fine patterns sharper than they should be.
 int reductionFor(const PictureBox& box, const DecodeWish& wish) {
     int reduction = 1;
-    while (reduction < 8 && box.height() >= 2 * reduction * wish.height && box.width() >= 2 * reduction * wish.width)
+    while (reduction < 8 && box.height() >= 4 * reduction * wish.height && box.width() >= 4 * reduction * wish.width)
         reduction *= 2;
     return reduction;
 }
