@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/backend/cpu/simd/table.h"
 #include "engine/core/random.h"
+#include "tests/cpu/simd_tables.h"
 
 using namespace lockstep;
 using namespace lockstep::cpu;
@@ -15,19 +15,16 @@ using namespace lockstep::cpu;
 class tst_cpu_halves : public QObject {
     Q_OBJECT
 private slots:
-    void sums_data() { tables(); }
+    void sums_data() { addSimdTables(); }
     void sums();
-    void norms_data() { tables(); }
+    void norms_data() { addSimdTables(); }
     void norms();
-    void normGradients_data() { tables(); }
+    void normGradients_data() { addSimdTables(); }
     void normGradients();
-    void elementwise_data() { tables(); }
+    void elementwise_data() { addSimdTables(); }
     void elementwise();
-    void pools_data() { tables(); }
+    void pools_data() { addSimdTables(); }
     void pools();
-
-private:
-    static void tables();
 };
 
 namespace {
@@ -38,11 +35,6 @@ const std::vector<std::size_t> kPixels{1, 2, 3, 37, 300};
 
 using Floats = std::vector<float>;
 using Halves = std::vector<Bf16>;
-
-const SimdTable& table() {
-    QFETCH(int, index);
-    return *allSimd()[static_cast<std::size_t>(index)];
-}
 
 float asFloat(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
 
@@ -78,14 +70,6 @@ void compare(const Halves& image, const Floats& block) {
 }
 
 }  // namespace
-
-void tst_cpu_halves::tables() {
-    QTest::addColumn<int>("index");
-    const auto all = allSimd();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i]) QTest::newRow(all[i]->name) << static_cast<int>(i);
-    }
-}
 
 void tst_cpu_halves::sums() {
     const SimdTable& simd = table();

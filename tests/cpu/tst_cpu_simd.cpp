@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "engine/backend/cpu/simd/table.h"
 #include "engine/core/random.h"
 #include "engine/ops/activation.h"
+#include "tests/cpu/simd_tables.h"
 
 using namespace lockstep;
 using namespace lockstep::cpu;
@@ -18,35 +18,32 @@ using namespace lockstep::cpu;
 class tst_cpu_simd : public QObject {
     Q_OBJECT
 private slots:
-    void sums_data() { tables(); }
+    void sums_data() { addSimdTables(); }
     void sums();
-    void norms_data() { tables(); }
+    void norms_data() { addSimdTables(); }
     void norms();
-    void normGradients_data() { tables(); }
+    void normGradients_data() { addSimdTables(); }
     void normGradients();
-    void elementwise_data() { tables(); }
+    void elementwise_data() { addSimdTables(); }
     void elementwise();
-    void activations_data() { tables(); }
+    void activations_data() { addSimdTables(); }
     void activations();
-    void layerNorms_data() { tables(); }
+    void layerNorms_data() { addSimdTables(); }
     void layerNorms();
-    void softmaxOfTiles_data() { tables(); }
+    void softmaxOfTiles_data() { addSimdTables(); }
     void softmaxOfTiles();
-    void rowsOfLogits_data() { tables(); }
+    void rowsOfLogits_data() { addSimdTables(); }
     void rowsOfLogits();
-    void pools_data() { tables(); }
+    void pools_data() { addSimdTables(); }
     void pools();
-    void transpositions_data() { tables(); }
+    void transpositions_data() { addSimdTables(); }
     void transpositions();
-    void products_data() { tables(); }
+    void products_data() { addSimdTables(); }
     void products();
-    void laneConvolutions_data() { tables(); }
+    void laneConvolutions_data() { addSimdTables(); }
     void laneConvolutions();
-    void updates_data() { tables(); }
+    void updates_data() { addSimdTables(); }
     void updates();
-
-private:
-    static void tables();
 };
 
 namespace {
@@ -75,20 +72,7 @@ void compare(const Floats& actual, std::size_t count, const std::function<double
     for (std::size_t i = count; i < actual.size(); ++i) QCOMPARE(actual[i], kUntouched);
 }
 
-const SimdTable& table() {
-    QFETCH(int, index);
-    return *allSimd()[static_cast<std::size_t>(index)];
-}
-
 }  // namespace
-
-void tst_cpu_simd::tables() {
-    QTest::addColumn<int>("index");
-    const auto all = allSimd();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i]) QTest::newRow(all[i]->name) << static_cast<int>(i);
-    }
-}
 
 void tst_cpu_simd::sums() {
     const SimdTable& simd = table();
