@@ -37,11 +37,22 @@ export are words, for its --json names a file.)";
 // heaps (mallopt(3), "dynamic mmap threshold"), where small things between them keep the room from being used again.
 void keepLargeBlocksApart() { mallopt(M_MMAP_THRESHOLD, 128 << 10); }
 
-// CLI11 would say of a misspelt command only that one is required.
-std::string complaint(const CLI::App& program, const CLI::ParseError& error, std::string_view first) {
+bool isNoCommand(const CLI::App& program, std::string_view first) {
     const auto named = [first](const CLI::App* command) { return command->get_name() == first; };
-    if (first.empty() || first.starts_with('-') || !program.get_subcommands(named).empty()) return error.what();
-    return fmt::format("there is no command \"{}\"", first);
+    return !first.empty() && !first.starts_with('-') && program.get_subcommands(named).empty();
+}
+
+// CLI11 would say of a misspelt command only that one is required, and with --help nothing.
+std::string complaint(const CLI::App& program, const CLI::Error& error, std::string_view first) {
+    return isNoCommand(program, first) ? fmt::format("there is no command \"{}\"", first) : error.what();
+}
+
+// "help train" asks for what "train --help" does.
+void takeHelp(std::span<char*> arguments) {
+    static char option[] = "--help";
+    if (arguments.size() < 2 || std::string_view(arguments[1]) != "help") return;
+    std::ranges::rotate(arguments.subspan(1), arguments.begin() + 2);
+    arguments.back() = option;
 }
 
 // The window takes one; commands take a trial's number as it is.
@@ -110,14 +121,18 @@ int main(int argc, char** argv) {
         fmt::print("{}", program.help());
         return ended(lockstep::kBadRequest);
     }
+    takeHelp({argv, static_cast<std::size_t>(argc)});
     lockstep::Context context(wantsJson({argv, static_cast<std::size_t>(argc)}));
+    const auto complain = [&](const CLI::Error& error) {
+        const char* code = saysTrialOption({argv, static_cast<std::size_t>(argc)}) ? "cli.trial-option" : "cli.usage";
+        return ended(context.report({{"", code, {complaint(program, error, argv[1])}}}));
+    };
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success& asked) {
-        return answered(program, asked);
+        return isNoCommand(program, argv[1]) ? complain(asked) : answered(program, asked);
     } catch (const CLI::ParseError& error) {
-        const char* code = saysTrialOption({argv, static_cast<std::size_t>(argc)}) ? "cli.trial-option" : "cli.usage";
-        return ended(context.report({{"", code, {complaint(program, error, argv[1])}}}));
+        return complain(error);
     }
     return ended(guarded(context, run));
 }

@@ -97,7 +97,10 @@ int main(int argc, char** argv) {
     using namespace lockstep;
     Arguments arguments;
     arguments.parse(QStringList(argv, argv + argc));  // with Qt's own options, which the application below takes away
-    if (arguments.asksForHelp()) return std::puts(qPrintable(arguments.help())) < 0 ? kFailed : kDone;
+    if (arguments.asksForHelp()) {
+        const QCoreApplication named(argc, argv);
+        return std::puts(qPrintable(arguments.help())) < 0 ? kFailed : kDone;
+    }
     if (arguments.asksForVersion()) return std::puts("lockstep-studio " LOCKSTEP_VERSION) < 0 ? kFailed : kDone;
     if (!has("DISPLAY") && !has("WAYLAND_DISPLAY") && !has("QT_QPA_PLATFORM")) {
         std::fputs(qPrintable(Arguments::withoutDisplay()), stderr);

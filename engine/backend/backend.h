@@ -32,9 +32,9 @@ struct LowerOptions {
 
 // The type to which a lowered node rounds its operands as it reads them, on a backend whose parameters are f32. BF16 is
 // said by the node's algorithm: a product of matrices then rounds to nearest, ties to even, and adds up in f32 or
-// better, and so does a convolution whose algorithm ends with it. Weights and optimizer states are not rounded, and
-// lose nothing. Attention stays f32, as it reads its tiles where they lie, and so do convolutions where that is faster.
-// Whether images between them lie in memory as f32 or bf16 is part of their layout.
+// better, and so do convolutions and attention whose algorithm ends with it. Weights and optimizer states are not
+// rounded, and lose nothing. Convolutions stay f32 where that is faster. Whether images and rows between them lie in
+// memory as f32 or bf16 is part of their layout.
 inline DType operandsOf(const Node& node) {
     return node.algorithm.ends_with(text(DType::BF16)) ? DType::BF16 : DType::F32;
 }

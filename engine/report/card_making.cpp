@@ -155,13 +155,19 @@ Blocks settingsSection(const CardFacts& facts) {
             {Folded{"All settings", {settingsTable(settings)}}}};
 }
 
+std::string precisionText(const CardFacts& facts) {
+    const std::string& asked = facts.spec.precision;
+    const bool isKnown = facts.started && !facts.started->precision.empty() && facts.started->precision != asked;
+    return isKnown ? facts.started->precision + ", the fastest as measured (" + asked + ")" : asked;
+}
+
 Blocks environmentSection(const CardFacts& facts) {
     Blocks blocks{{Heading{"Environment"}}};
     const TrialRow& row = facts.row;
     NamedRows rows;
     if (facts.started) addAttempt(rows, *facts.started);
     else rows.add("Devices", Line({{"not begun; asked for "}, code(facts.spec.devices)}));
-    rows.add("Precision", facts.spec.precision);
+    rows.add("Precision", precisionText(facts));
     rows.add("Mode", facts.spec.mode);
     if (row.seconds) rows.add("Time", durationText(*row.seconds));
     if (row.samplesPerSecond) rows.add("Training rate", rateText(*row.samplesPerSecond));

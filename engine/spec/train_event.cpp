@@ -18,6 +18,7 @@ static void fields(auto& v, auto& e, const RunStarted*) {
     v("batch_norm", e.batchNorm), v("learning_rate", e.learningRate), v("link_bandwidth", e.linkBandwidth);
     v("link_latency", e.linkLatency), v("task", e.task), v("software", e.software), v("hardware", e.hardware);
     v("threads", e.threads), v("validation_samples", e.validationSamples);
+    v("precision", e.precision);
 }
 static void fields(auto& v, auto& e, const StepDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);

@@ -29,6 +29,7 @@ struct RunStarted {
     std::vector<std::string> hardware = {};     // what the devices are, each kind once: "AMD EPYC 9575F, 2 cores"
     std::vector<std::int64_t> threads = {};     // kernel threads, by rank
     std::int64_t validationSamples = 0;         // 0: the test split is evaluated after each epoch
+    std::string precision = {};                 // "bf16": also where "auto" came to it; "": of an older version
     Split chooses() const { return validationSamples > 0 ? Split::Validation : Split::Test; }
 };
 struct StepDone {

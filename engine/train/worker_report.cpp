@@ -62,6 +62,7 @@ void Worker::announce() {
     started.shares = m_run.plan.shares;
     started.batchNorm = m_run.plan.batchNorm;
     started.learningRate = m_run.resolved.learningRate;
+    started.precision = spec().precision;
     started.linkBandwidth = spec().linkBandwidth;
     started.linkLatency = spec().linkLatency;
     started.task = text(m_run.resolved.model->task);

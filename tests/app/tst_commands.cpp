@@ -21,6 +21,9 @@ private slots:
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
         }
+        QCOMPARE(m_program.run({"help"}).out, all.out);
+        QCOMPARE(m_program.run({"help", "train"}).out, m_program.run({"train", "--help"}).out);
+        QCOMPARE(m_program.run({"help", "trian"}).status, 2);
         QVERIFY(m_program.run({"--version"}).out.startsWith("lockstep "));
     }
 

@@ -10,8 +10,8 @@
 using namespace lockstep;
 using namespace lockstep::cpu;
 
-// Loops over images of bf16, channels last, against those over the same numbers as floats, whose results are rounded:
-// the same bits, in one block of channels, and nothing written beside it.
+// Loops over images of bf16, channels last, and over rows of it against those over the same numbers as floats, whose
+// results are rounded: the same bits, in one block of channels or up to the end, and nothing written beside it.
 class tst_cpu_halves : public QObject {
     Q_OBJECT
 private slots:
@@ -23,6 +23,14 @@ private slots:
     void normGradients();
     void elementwise_data() { addSimdTables(); }
     void elementwise();
+    void smoothActivations_data() { addSimdTables(); }
+    void smoothActivations();
+    void rows_data() { addSimdTables(); }
+    void rows();
+    void layerNorms_data() { addSimdTables(); }
+    void layerNorms();
+    void pairsOfRows_data() { addSimdTables(); }
+    void pairsOfRows();
     void pools_data() { addSimdTables(); }
     void pools();
 };
@@ -59,6 +67,24 @@ Halves image(const Floats& block) {
     return image;
 }
 Halves untouched(std::size_t pixels) { return Halves(pixels * kStep, kUntouched); }
+
+// Elements one behind the other, and of what is written to, two that must stay as they are.
+Halves halvesOf(const Floats& floats) {
+    Halves halves(floats.size());
+    for (std::size_t i = 0; i < floats.size(); ++i)
+        halves[i] = static_cast<Bf16>(std::bit_cast<std::uint32_t>(floats[i]) >> 16);
+    return halves;
+}
+Halves untouchedRow(std::size_t count) { return Halves(count + 2, kUntouched); }
+
+void compareRow(const Halves& row, const Floats& floats) {
+    const Floats expected = rounded(floats);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (std::isnan(expected[i])) QVERIFY(std::isnan(asFloat(row[i])));
+        else QCOMPARE(asFloat(row[i]), expected[i]);
+    }
+    for (std::size_t i = expected.size(); i < row.size(); ++i) QCOMPARE(row[i], kUntouched);
+}
 
 void compare(const Halves& image, const Floats& block) {
     const Floats expected = rounded(block);
@@ -176,45 +202,153 @@ void tst_cpu_halves::normGradients() {
     }
 }
 
-// All elements one behind the other; ties go to the even one, and NaN stays NaN.
+// All elements one behind the other, however many; ties go to the even one, and NaN stays NaN.
 void tst_cpu_halves::elementwise() {
     const SimdTable& simd = table();
-    const std::size_t count = 37 * kBlock;
-    Floats a = rounded(noise(1, count)), b = rounded(noise(2, count)), y(count);
-    for (std::size_t i = 0; i < count; i += 3) a[i] *= 4;
-    a[5] = std::nanf(""), a[7] = INFINITY, a[9] = 1, b[9] = 0x1p-8f, a[11] = 1 + 0x1p-7f, b[11] = 0x1p-8f;
-    const auto halvesOf = [](const Floats& floats) {
-        Halves halves(floats.size());
-        for (std::size_t i = 0; i < floats.size(); ++i)
-            halves[i] = static_cast<Bf16>(std::bit_cast<std::uint32_t>(floats[i]) >> 16);
-        return halves;
-    };
-    const Halves halfA = halvesOf(a), halfB = halvesOf(b);
-    Halves halfY(count);
-    const auto agree = [&] {
-        const Floats expected = rounded(y);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (std::isnan(expected[i])) QVERIFY(std::isnan(asFloat(halfY[i])));
-            else QCOMPARE(asFloat(halfY[i]), expected[i]);
+    for (const std::size_t count : {1u, 15u, 16u, 37u, 592u}) {
+        Floats a = rounded(noise(1, count)), b = rounded(noise(2, count)), y(count);
+        for (std::size_t i = 0; i < count; i += 3) a[i] *= 4;
+        if (count > 16) {
+            a[5] = std::nanf(""), a[7] = INFINITY, a[9] = 1, b[9] = 0x1p-8f, a[11] = 1 + 0x1p-7f, b[11] = 0x1p-8f;
+            a[count - 1] = 1 + 0x1p-7f, b[count - 1] = 0x1p-8f;
         }
-    };
-    simd.floats.add(a.data(), b.data(), y.data(), count);
-    simd.halves.add(halfA.data(), halfB.data(), halfY.data(), count);
-    agree();
-    QCOMPARE(asFloat(halfY[9]), 1.0f);
-    QCOMPARE(asFloat(halfY[11]), 1 + 0x1p-6f);
-    simd.floats.relu(a.data(), y.data(), count);
-    simd.halves.relu(halfA.data(), halfY.data(), count);
-    agree();
-    simd.floats.relu6(a.data(), y.data(), count);
-    simd.halves.relu6(halfA.data(), halfY.data(), count);
-    agree();
-    simd.floats.reluBackward(a.data(), b.data(), y.data(), count);
-    simd.halves.reluBackward(halfA.data(), halfB.data(), halfY.data(), count);
-    agree();
-    simd.floats.relu6Backward(a.data(), b.data(), y.data(), count);
-    simd.halves.relu6Backward(halfA.data(), halfB.data(), halfY.data(), count);
-    agree();
+        const Halves halfA = halvesOf(a), halfB = halvesOf(b);
+        Halves halfY = untouchedRow(count);
+        simd.floats.add(a.data(), b.data(), y.data(), count);
+        simd.halves.add(halfA.data(), halfB.data(), halfY.data(), count);
+        compareRow(halfY, y);
+        if (count > 16) {
+            QCOMPARE(asFloat(halfY[9]), 1.0f);
+            QCOMPARE(asFloat(halfY[11]), 1 + 0x1p-6f);
+            QCOMPARE(asFloat(halfY[count - 1]), 1 + 0x1p-6f);
+        }
+        simd.floats.multiply(a.data(), b.data(), y.data(), count);
+        simd.halves.multiply(halfA.data(), halfB.data(), halfY.data(), count);
+        compareRow(halfY, y);
+        simd.floats.relu(a.data(), y.data(), count);
+        simd.halves.relu(halfA.data(), halfY.data(), count);
+        compareRow(halfY, y);
+        simd.floats.relu6(a.data(), y.data(), count);
+        simd.halves.relu6(halfA.data(), halfY.data(), count);
+        compareRow(halfY, y);
+        simd.floats.reluBackward(a.data(), b.data(), y.data(), count);
+        simd.halves.reluBackward(halfA.data(), halfB.data(), halfY.data(), count);
+        compareRow(halfY, y);
+        simd.floats.relu6Backward(a.data(), b.data(), y.data(), count);
+        simd.halves.relu6Backward(halfA.data(), halfB.data(), halfY.data(), count);
+        compareRow(halfY, y);
+    }
+}
+
+void tst_cpu_halves::smoothActivations() {
+    const SimdTable& simd = table();
+    for (const std::size_t count : {3u, 16u, 61u}) {
+        const Floats x = rounded(noise(1, count)), dy = rounded(noise(2, count));
+        const Halves halfX = halvesOf(x), halfDy = halvesOf(dy);
+        Floats y(count);
+        Halves halfY = untouchedRow(count);
+        for (const ActivationKind kind : {ActivationKind::Gelu, ActivationKind::Silu}) {
+            simd.floats.activation(kind, x.data(), y.data(), count);
+            simd.halves.activation(kind, halfX.data(), halfY.data(), count);
+            compareRow(halfY, y);
+            simd.floats.activationBackward(kind, x.data(), dy.data(), y.data(), count);
+            simd.halves.activationBackward(kind, halfX.data(), halfDy.data(), halfY.data(), count);
+            compareRow(halfY, y);
+        }
+        Floats slope = x;
+        Halves halfSlope = untouchedRow(count);
+        std::copy_n(halfX.begin(), count, halfSlope.begin());
+        simd.floats.geluAndSlope(slope.data(), y.data(), count);
+        simd.halves.geluAndSlope(halfSlope.data(), halfY.data(), count);
+        compareRow(halfY, y);
+        compareRow(halfSlope, slope);
+    }
+}
+
+// Between floats and halves: what is scaled, added to sums and multiplied with each other.
+void tst_cpu_halves::rows() {
+    const SimdTable& simd = table();
+    for (const std::size_t width : {1u, 5u, 16u, 24u, 70u}) {
+        const Floats x = noise(1, width);
+        Floats y(width);
+        Halves halfY = untouchedRow(width);
+        simd.floats.scale(x.data(), 0.7f, y.data(), width);
+        simd.halves.scale(x.data(), 0.7f, halfY.data(), width);
+        compareRow(halfY, y);
+        const Floats row = rounded(noise(2, width));
+        Floats sums = x, expected = x;
+        simd.floats.addRow(expected.data(), row.data(), width);
+        simd.halves.addRow(sums.data(), halvesOf(row).data(), width);
+        QCOMPARE(sums, expected);
+        const std::size_t stride = width + 3, rows = 4;
+        const Floats a = rounded(noise(3, rows * stride)), b = rounded(noise(4, rows * stride));
+        Floats dots(rows), expectedDots(rows);
+        simd.floats.rowDots(a.data(), b.data(), stride, rows, width, expectedDots.data());
+        simd.halves.rowDots(halvesOf(a).data(), halvesOf(b).data(), stride, rows, width, dots.data());
+        QCOMPARE(dots, expectedDots);
+    }
+}
+
+void tst_cpu_halves::layerNorms() {
+    const SimdTable& simd = table();
+    constexpr std::size_t rows = 3;
+    for (const std::size_t width : {1u, 7u, 16u, 40u}) {
+        const std::size_t count = rows * width;
+        const Floats x = rounded(noise(1, count)), dy = rounded(noise(2, count)), addends = rounded(noise(3, count)),
+                     gamma = noise(4, width), beta = noise(5, width);
+        const Halves halfX = halvesOf(x), halfDy = halvesOf(dy), halfAddends = halvesOf(addends);
+        struct Found {
+            Floats mean = Floats(rows), invStd = Floats(rows), dgamma, dbeta;
+        } found, expected;
+        found.dgamma = expected.dgamma = noise(6, width), found.dbeta = expected.dbeta = noise(7, width);
+        // Compilers may fuse other products with their sums.
+        const auto agree = [](const Floats& a, const Floats& b) {
+            return std::ranges::equal(
+                a, b, [](float is, float wanted) { return std::abs(is - wanted) < 1e-6f * (1 + std::abs(wanted)); });
+        };
+        const auto forward = [&]<class T>(const T* from, T* to, Found& at) {
+            simd.of<T>().layerNorm(
+                {from, gamma.data(), beta.data(), to, at.mean.data(), at.invStd.data(), rows, width, 1e-3f});
+        };
+        Floats y(count), dx(count);
+        Halves halfY = untouchedRow(count), halfDx = untouchedRow(count);
+        forward(x.data(), y.data(), expected);
+        forward(halfX.data(), halfY.data(), found);
+        compareRow(halfY, y);
+        QVERIFY(agree(found.mean, expected.mean) && agree(found.invStd, expected.invStd));
+        for (const bool adds : {false, true}) {
+            const auto backward = [&]<class T>(const T* from, const T* gradient, const T* other, T* to, Found& at) {
+                simd.of<T>().layerNormBackward({.x = from,
+                                                .dy = gradient,
+                                                .addends = adds ? other : nullptr,
+                                                .gamma = gamma.data(),
+                                                .mean = at.mean.data(),
+                                                .invStd = at.invStd.data(),
+                                                .dx = to,
+                                                .dgamma = at.dgamma.data(),
+                                                .dbeta = at.dbeta.data(),
+                                                .rows = rows,
+                                                .width = width});
+            };
+            backward(x.data(), dy.data(), addends.data(), dx.data(), expected);
+            backward(halfX.data(), halfDy.data(), halfAddends.data(), halfDx.data(), found);
+            compareRow(halfDx, dx);
+            QVERIFY(agree(found.dgamma, expected.dgamma) && agree(found.dbeta, expected.dbeta));
+        }
+    }
+}
+
+void tst_cpu_halves::pairsOfRows() {
+    for (const std::size_t count : {16u, 48u}) {
+        const Halves even = halvesOf(noise(1, count)), odd = halvesOf(noise(2, count));
+        Floats pairs(count);
+        table().interleave(even.data(), odd.data(), pairs.data(), count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto pair = std::bit_cast<std::uint32_t>(pairs[i]);
+            QCOMPARE(pair & 0xffff, static_cast<std::uint32_t>(even[i]));
+            QCOMPARE(pair >> 16, static_cast<std::uint32_t>(odd[i]));
+        }
+    }
 }
 
 void tst_cpu_halves::pools() {

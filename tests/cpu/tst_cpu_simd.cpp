@@ -215,7 +215,7 @@ void tst_cpu_simd::elementwise() {
         compare(y, count, [&](std::size_t i) { return wide[i] > 0 && wide[i] < 6 ? b[i] : 0; });
         simd.floats.add(a.data(), b.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return static_cast<double>(a[i]) + b[i]; });
-        simd.scale(a.data(), 3, y.data(), count);
+        simd.floats.scale(a.data(), 3, y.data(), count);
         compare(y, count, [&](std::size_t i) { return 3.0 * a[i]; });
     }
     const float nan = std::nanf("");
@@ -297,25 +297,25 @@ void tst_cpu_simd::activations() {
         Floats x = noise(1, count), y = guarded(count);
         const Floats dy = noise(2, count);
         for (std::size_t i = 0; i < count; ++i) x[i] *= static_cast<float>(i % 5 == 4 ? 40 : 2);
-        simd.activation(ActivationKind::Gelu, x.data(), y.data(), count);
+        simd.floats.activation(ActivationKind::Gelu, x.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * phi(x[i]); });
-        simd.activation(ActivationKind::Silu, x.data(), y.data(), count);
+        simd.floats.activation(ActivationKind::Silu, x.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * sigmoid(x[i]); });
-        simd.activationBackward(ActivationKind::Gelu, x.data(), dy.data(), y.data(), count);
+        simd.floats.activationBackward(ActivationKind::Gelu, x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * (phi(x[i]) + x[i] * density(x[i])); });
         Floats slope = guarded(count);
         std::copy_n(x.begin(), count, slope.begin());
-        simd.geluAndSlope(slope.data(), y.data(), count);
+        simd.floats.geluAndSlope(slope.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * phi(x[i]); });
         compare(slope, count, [&](std::size_t i) { return phi(x[i]) + x[i] * density(x[i]); });
-        simd.multiply(x.data(), dy.data(), y.data(), count);
+        simd.floats.multiply(x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * dy[i]; });
-        simd.activationBackward(ActivationKind::Silu, x.data(), dy.data(), y.data(), count);
+        simd.floats.activationBackward(ActivationKind::Silu, x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * sigmoid(x[i]) * (1 + x[i] * (1 - sigmoid(x[i]))); });
     }
     Floats special{std::nanf(""), -200, 200}, y(3);
     for (const Activation& each : kActivations) {
-        simd.activation(each.kind, special.data(), y.data(), 3);
+        simd.floats.activation(each.kind, special.data(), y.data(), 3);
         QVERIFY(std::isnan(y[0]) && y[1] == 0 && y[2] == 200);
     }
 }
@@ -326,7 +326,8 @@ void tst_cpu_simd::layerNorms() {
     for (const std::size_t width : {1, 2, 7, 15, 16, 17, 64, 100}) {
         const Floats x = noise(1, rows * width, 2), gamma = noise(2, width), beta = noise(3, width);
         Floats y = guarded(rows * width), mean = guarded(rows), invStd = guarded(rows);
-        simd.layerNorm({x.data(), gamma.data(), beta.data(), y.data(), mean.data(), invStd.data(), rows, width, 1e-3f});
+        simd.floats.layerNorm(
+            {x.data(), gamma.data(), beta.data(), y.data(), mean.data(), invStd.data(), rows, width, 1e-3f});
         const auto moment = [&](std::size_t row, double shift, int power) {
             double sum = 0;
             for (std::size_t i = 0; i < width; ++i) sum += std::pow(x[row * width + i] - shift, power);

@@ -101,6 +101,7 @@ private slots:
 
     void theStudiosOptionsAreThere() {
         const auto help = run(LOCKSTEP_STUDIO, {"--help"}).text;
+        QVERIFY2(help.contains("lockstep-studio [options]"), qPrintable(help));
         const auto text = part(page("lockstep-studio"), "Sh DESCRIPTION");
         QCOMPARE(listed(itemOptions(text)), listed(matches(help, "^  (?:-h, )?--([a-z]+)")));
     }

@@ -76,7 +76,8 @@ private slots:
         int halves = 0;
         for (const Node& node : plan.ranks[0].training->passes[0].graph->nodes()) {
             const bool isBias = node.op->name.ends_with("backward_bias");
-            if (isBias || !(node.op->name.starts_with("conv2d") || node.op->name.starts_with("dense"))) continue;
+            const auto is = [&](const char* kind) { return node.op->name.starts_with(kind); };
+            if (isBias || !(is("conv2d") || is("dense") || is("attention"))) continue;
             QVERIFY2(node.algorithm.ends_with("bf16") || node.algorithm == "lanes", node.algorithm.c_str());
             halves += node.algorithm.ends_with("bf16") ? 1 : 0;
         }
@@ -159,7 +160,8 @@ private slots:
                                                     .destination = onednn::Desc::any(image, DType::F32)});
         QVERIFY(conv.has_value());
         QVERIFY2(conv->implementation.find("amx") != std::string::npos, conv->implementation.c_str());
-        const auto product = onednn::planProduct(engine, {.rows = 256, .columns = 256, .depth = 256});
+        const auto square = onednn::Desc::any(std::vector<std::int64_t>{256, 256}, DType::BF16);
+        const auto product = onednn::planProduct(engine, {.a = square, .b = square});
         QVERIFY2(product.implementation.find("amx") != std::string::npos, product.implementation.c_str());
     }
 

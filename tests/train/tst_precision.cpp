@@ -150,7 +150,9 @@ private slots:
                 int products = 0;
                 for (const Node& node : program->passes[0].graph->nodes()) {
                     const bool isProduct = node.op->name.starts_with("dense") && node.op->name != "dense_backward_bias";
-                    QCOMPARE(node.algorithm == "bf16", isProduct && precision == std::string_view("bf16"));
+                    const bool isHalf = precision == std::string_view("bf16");
+                    if (isHalf && node.op->name.starts_with("attention")) continue;  // where the processor has units
+                    QCOMPARE(node.algorithm == "bf16", isProduct && isHalf);
                     products += isProduct ? 1 : 0;
                 }
                 QVERIFY(products > 4);

@@ -1,21 +1,15 @@
-#include "engine/ops/attention.h"
+#include "engine/backend/cpu/attention.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/backend.h"
 #include "engine/backend/cpu/panels.h"
-#include "engine/backend/cpu/parallel.h"
-#include "engine/backend/index_check.h"
 
 namespace lockstep::cpu {
 
 namespace {
-
-// Queries and keys of a tile of scores, which then stays in the first-level cache. With causal attention half of the
-// tiles where a query sees itself is hidden: smaller ones waste less.
-constexpr std::size_t kTile = 64, kCausalTile = 32;
 
 // A matrix that is read where it lies.
 struct Block {
@@ -25,29 +19,10 @@ struct Block {
     Block transposed() const { return {at, columnStride, rowStride}; }
 };
 
-// What forward and backward share. A head of a sample is one item of work; keys are gone over on the outside, so that
-// each of their tiles is packed once, queries on the inside.
-class Attention {
-public:
-    Attention(const Order& order, std::size_t partFloats, std::size_t inputs)
-        : m_simd(*order.machine.simd),
-          m_attrs(order.node.attrs.as<AttentionAttrs>()),
-          m_where(order.where()),
-          m_lengthsAt(order.node.inputs.size() > inputs ? inputs : 0),
-          m_partFloats(partFloats) {
-        const Shape& qkv = order.input(0).type.shape;
-        m_tokens = static_cast<std::size_t>(qkv[1]);
-        m_channels = static_cast<std::size_t>(qkv[2] / 3);
-        m_heads = static_cast<std::size_t>(m_attrs.heads);
-        m_width = m_channels / m_heads;
-        m_items = static_cast<std::size_t>(qkv[0]) * m_heads;
-        m_tile = m_attrs.causal ? kCausalTile : kTile;
-        m_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(m_width)));
-        const bool isSmall = m_items * m_tokens * m_tokens * m_width < kSmallWork * 16;
-        m_parts = isSmall ? 1 : static_cast<int>(std::min(m_items, static_cast<std::size_t>(order.machine.threads)));
-    }
-
-    std::size_t workspaceBytes() const { return static_cast<std::size_t>(m_parts) * m_partFloats * sizeof(float); }
+// Products of floats, which are read where they lie.
+class FloatAttention : protected Attention {
+protected:
+    using Attention::Attention;
 
     // Floats of one packed tile: `depth` of the product by columns, whole panels.
     static std::size_t tileFloats(const Order& order) {
@@ -55,43 +30,6 @@ public:
         const auto width = static_cast<std::size_t>(order.input(0).type.shape[2]) / 3 /
                            static_cast<std::size_t>(order.node.attrs.as<AttentionAttrs>().heads);
         return kTile * ((width + panel - 1) / panel * panel);
-    }
-    static std::size_t rowFloats(const Order& order) {
-        return (static_cast<std::size_t>(order.input(0).type.shape[1]) + 15) / 16 * 16;
-    }
-
-protected:
-    // body(item, how many keys count, scratch)
-    template <class Body>
-    void forEachHead(const KernelCall& call, Body body) const {
-        const auto* lengths = m_lengthsAt ? in<std::int32_t>(call, m_lengthsAt) : nullptr;
-        if (lengths)
-            expectBetween(m_where, "length", {lengths, m_items / m_heads}, 1, static_cast<std::int64_t>(m_tokens));
-        inParts(m_parts, m_items, [&](std::size_t part, std::size_t begin, std::size_t end) {
-            float* scratch = reinterpret_cast<float*>(call.workspace) + part * m_partFloats;
-            for (std::size_t item = begin; item < end; ++item)
-                body(item, lengths ? static_cast<std::size_t>(lengths[item / m_heads]) : m_tokens, scratch);
-        });
-    }
-    // body(begin, count) for tiles of tokens
-    template <class Body>
-    void forEachTile(std::size_t from, std::size_t end, Body body) const {
-        for (std::size_t at = from; at < end; at += m_tile) body(at, std::min(m_tile, end - at));
-    }
-    std::size_t firstQuery(std::size_t key) const { return m_attrs.causal ? key : 0; }
-
-    std::size_t qkvStride() const { return 3 * m_channels; }
-    std::size_t qkvAt(std::size_t item) const {
-        return item / m_heads * m_tokens * qkvStride() + item % m_heads * m_width;
-    }
-    std::size_t rowsAt(std::size_t item) const {
-        return item / m_heads * m_tokens * m_channels + item % m_heads * m_width;
-    }
-
-    ScoreTile tileOf(float* scores, std::size_t query, std::size_t rows, std::size_t key, std::size_t columns) const {
-        const auto seen = m_attrs.causal ? static_cast<std::ptrdiff_t>(query + 1) - static_cast<std::ptrdiff_t>(key)
-                                         : static_cast<std::ptrdiff_t>(columns);
-        return {scores, rows, columns, kTile, seen, m_scale};
     }
 
     void pack(const Block& b, std::size_t depth, std::size_t columns, float* panels) const {
@@ -115,20 +53,12 @@ protected:
             m_simd.gemmPanel(run);
         }
     }
-
-    const SimdTable& m_simd;
-    AttentionAttrs m_attrs;
-    std::string m_where;
-    std::size_t m_lengthsAt, m_partFloats, m_tokens = 0, m_channels = 0, m_heads = 1, m_width = 0, m_items = 0,
-                                           m_tile = kTile;
-    float m_scale = 1;
-    int m_parts = 1;
 };
 
-class Forward final : public Kernel, Attention {
+class Forward final : public Kernel, FloatAttention {
 public:
     explicit Forward(const Order& order)
-        : Attention(order, kTile * kTile + 2 * tileFloats(order) + 2 * rowFloats(order), 1),
+        : FloatAttention(order, kTile * kTile + 2 * tileFloats(order) + 2 * rowFloats(order), 1),
           m_packed(tileFloats(order)),
           m_rows(rowFloats(order)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
@@ -169,7 +99,7 @@ private:
     void finish(const Head& head, float* logSumExp) const {
         for (std::size_t token = 0; token < m_tokens; ++token) {
             float* y = head.y + token * m_channels;
-            m_simd.scale(y, 1 / head.sums[token], y, m_width);
+            m_simd.floats.scale(y, 1 / head.sums[token], y, m_width);
             logSumExp[token] = head.largest[token] + std::log(head.sums[token]);
         }
     }
@@ -177,10 +107,10 @@ private:
     std::size_t m_packed, m_rows;
 };
 
-class Backward final : public Kernel, Attention {
+class Backward final : public Kernel, FloatAttention {
 public:
     explicit Backward(const Order& order)
-        : Attention(order, 2 * kTile * kTile + 4 * tileFloats(order) + rowFloats(order), 4),
+        : FloatAttention(order, 2 * kTile * kTile + 4 * tileFloats(order) + rowFloats(order), 4),
           m_packed(tileFloats(order)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
@@ -196,7 +126,7 @@ public:
             head.valuesAcross = head.keysAcross + m_packed;
             head.packed = head.valuesAcross + m_packed;
             head.inner = head.packed + m_packed;
-            m_simd.rowDots(in(call, 1) + rowsAt(item), head.dy, m_channels, m_tokens, m_width, head.inner);
+            m_simd.floats.rowDots(in(call, 1) + rowsAt(item), head.dy, m_channels, m_tokens, m_width, head.inner);
             forEachTile(0, keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
             for (std::size_t key = keys; key < m_tokens; ++key) clearKey(head.gradients + key * qkvStride());
         });
@@ -248,8 +178,14 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeAttention(const Order& order) { return std::make_unique<Forward>(order); }
+std::unique_ptr<Kernel> makeAttention(const Order& order) {
+    if (operandsOf(order.node) == DType::BF16) return makeHalfAttention(order);
+    return std::make_unique<Forward>(order);
+}
 
-std::unique_ptr<Kernel> makeAttentionBackward(const Order& order) { return std::make_unique<Backward>(order); }
+std::unique_ptr<Kernel> makeAttentionBackward(const Order& order) {
+    if (operandsOf(order.node) == DType::BF16) return makeHalfAttentionBackward(order);
+    return std::make_unique<Backward>(order);
+}
 
 }  // namespace lockstep::cpu

@@ -63,7 +63,7 @@ template <class T>
 class NormPass {
 public:
     NormPass(const Order& order, const FusedNormAttrs& attrs)
-        : m_loops(order.machine.simd->images<T>()),
+        : m_loops(order.machine.simd->of<T>()),
           m_runs(channelRuns(order.input(0))),
           m_items(m_runs, order.machine.threads),
           m_attrs(attrs),
@@ -126,7 +126,7 @@ protected:
         return invStd;
     }
 
-    const ImageLoops<T>& m_loops;
+    const Loops<T>& m_loops;
     ChannelRuns m_runs;
     NormItems m_items;
     FusedNormAttrs m_attrs;

@@ -85,7 +85,7 @@ Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const T* x) {
 
 template <template <class> class Made, class... Arguments>
 std::unique_ptr<Kernel> makeForImages(const Order& order, const Value& image, Arguments... arguments) {
-    return forImages(
+    return forElementsOf(
         image, [&]<class T>(T) -> std::unique_ptr<Kernel> { return std::make_unique<Made<T>>(order, arguments...); });
 }
 

@@ -41,7 +41,7 @@ template <class T>
 class NormBackward final : public Kernel {
 public:
     NormBackward(const Order& order, const FusedNormBackwardAttrs& attrs)
-        : m_loops(order.machine.simd->images<T>()),
+        : m_loops(order.machine.simd->of<T>()),
           m_attrs(attrs),
           m_ports(portsOf(order.node, attrs)),
           m_runs(channelRuns(order.input(m_ports.x))),
@@ -184,7 +184,7 @@ private:
         }
     }
 
-    const ImageLoops<T>& m_loops;
+    const Loops<T>& m_loops;
     FusedNormBackwardAttrs m_attrs;
     Ports m_ports;
     ChannelRuns m_runs;

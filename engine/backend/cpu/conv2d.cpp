@@ -96,7 +96,7 @@ void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, fl
     const auto sumBlock = [&](std::int64_t block) {
         double lanes[16] = {};
         for (std::int64_t n = 0; n < runs.samples; ++n)
-            machine.simd->images<T>().sum(x + runs.at(n, block), runs.length(block), runs.step, lanes);
+            machine.simd->of<T>().sum(x + runs.at(n, block), runs.length(block), runs.step, lanes);
         runs.fold(lanes);
         for (int lane = 0; lane < runs.block && runs.channel(block, lane) < runs.channels; ++lane)
             sums[runs.channel(block, lane)] = static_cast<float>(lanes[lane]);
@@ -110,7 +110,7 @@ void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, fl
 template void sumChannels(const Machine&, const ChannelRuns&, const float*, float*);
 
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order) {
-    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, runs = channelRuns(order.input(0))](const KernelCall& call) {
             sumChannels(machine, runs, in<T>(call, 0), out(call, 0));
         });

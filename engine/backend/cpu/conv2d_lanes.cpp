@@ -162,7 +162,7 @@ private:
         float* bias = sums + m_weights.count() * 16;
         for (std::int64_t k = 0; m_hasBias && k < m_conv.outputs; ++k) {
             for (std::int64_t i = 0; i < pixels; ++i)
-                m_machine.simd->addRow(bias + k * 16, dy + (k * pixels + i) * 16, 16);
+                m_machine.simd->floats.addRow(bias + k * 16, dy + (k * pixels + i) * 16, 16);
         }
     }
 

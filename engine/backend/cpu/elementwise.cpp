@@ -26,8 +26,8 @@ std::size_t elementsOf(const Value& value) {
 
 std::unique_ptr<Kernel> makeRelu(const Order& order) {
     requireImages(order);
-    return forImages(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
-        const ImageLoops<T>& loops = order.machine.simd->images<T>();
+    return forElementsOf(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        const Loops<T>& loops = order.machine.simd->of<T>();
         const auto run = order.node.op == &kRelu6 ? loops.relu6 : loops.relu;
         return kernelOf(
             [&machine = order.machine, run, count = elementsOf<T>(order.output(0))](const KernelCall& call) {
@@ -40,8 +40,8 @@ std::unique_ptr<Kernel> makeRelu(const Order& order) {
 
 std::unique_ptr<Kernel> makeReluBackward(const Order& order) {
     requireImages(order);
-    return forImages(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
-        const ImageLoops<T>& loops = order.machine.simd->images<T>();
+    return forElementsOf(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        const Loops<T>& loops = order.machine.simd->of<T>();
         const auto run = order.node.op == &kRelu6Backward ? loops.relu6Backward : loops.reluBackward;
         return kernelOf(
             [&machine = order.machine, run, count = elementsOf<T>(order.output(0))](const KernelCall& call) {
@@ -61,11 +61,11 @@ std::unique_ptr<Kernel> makeAdd(const Order& order) {
         });
     }
     requireImages(order);
-    return forImages(y, [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(y, [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, count = elementsOf<T>(y)](const KernelCall& call) {
             overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-                machine.simd->images<T>().add(in<T>(call, 0) + begin, in<T>(call, 1) + begin, out<T>(call, 0) + begin,
-                                              end - begin);
+                machine.simd->of<T>().add(in<T>(call, 0) + begin, in<T>(call, 1) + begin, out<T>(call, 0) + begin,
+                                          end - begin);
             });
         });
     });

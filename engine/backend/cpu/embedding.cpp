@@ -51,8 +51,8 @@ std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order) {
             float* sums = out(call, 0) + at;
             for (std::size_t row = 0; row < table.rows; ++row) std::fill_n(sums + row * table.width, width, 0.0f);
             for (std::size_t i = 0; i < table.tokens; ++i)
-                machine.simd->addRow(sums + static_cast<std::size_t>(tokens[i]) * table.width, dy + i * table.width,
-                                     width);
+                machine.simd->floats.addRow(sums + static_cast<std::size_t>(tokens[i]) * table.width,
+                                            dy + i * table.width, width);
         });
     });
 }

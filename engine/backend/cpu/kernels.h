@@ -21,6 +21,8 @@ struct Machine {
     onednn::Engine engine;
     const SimdTable* simd = nullptr;
     const Bf16Table* bf16 = nullptr;  // null: products of bf16 are those of rounded floats
+    void (*gemmRows)(const GemmRun& run,
+                     std::size_t panelStride) = nullptr;  // Bf16Table's, or with tiles; null: neither is there
     int threads = 1;
 };
 
@@ -68,10 +70,10 @@ T* out(const KernelCall& call, std::size_t i) {
     return reinterpret_cast<T*>(call.outputs[i]);
 }
 
-// make(T()): a kernel of images of T, which are of floats or of bf16.
+// make(T()): a kernel of images or rows of T, which are of floats or of bf16.
 template <class Make>
-std::unique_ptr<Kernel> forImages(const Value& image, const Make& make) {
-    return image.type.dtype == DType::BF16 ? make(Bf16()) : make(float());
+std::unique_ptr<Kernel> forElementsOf(const Value& value, const Make& make) {
+    return value.type.dtype == DType::BF16 ? make(Bf16()) : make(float());
 }
 
 // conv2d.cpp
@@ -143,9 +145,19 @@ std::unique_ptr<Kernel> makePixelsToImages(const Order& order);
 // embedding.cpp
 std::unique_ptr<Kernel> makeEmbedding(const Order& order);
 std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order);
+// library_dense.cpp: the same by the library, of rows of bf16
+std::unique_ptr<Kernel> makeLibraryDense(const Order& order);
+std::unique_ptr<Kernel> makeLibraryDenseBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeLibraryDenseBackwardWeights(const Order& order);
+// Over rows, of floats or of bf16.
+template <class T>
+void sumColumns(const Machine& machine, const T* rows, std::size_t count, std::size_t columns, float* sums);
 // attention.cpp
 std::unique_ptr<Kernel> makeAttention(const Order& order);
 std::unique_ptr<Kernel> makeAttentionBackward(const Order& order);
+// attention_halves.cpp: the same of operands rounded to bf16
+std::unique_ptr<Kernel> makeHalfAttention(const Order& order);
+std::unique_ptr<Kernel> makeHalfAttentionBackward(const Order& order);
 // loss.cpp
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order);

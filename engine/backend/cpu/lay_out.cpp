@@ -1,6 +1,7 @@
 #include "engine/backend/cpu/lay_out.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/layout_pass.h"
@@ -36,7 +37,30 @@ Desc likeImage(const Desc& image, const Shape& shape, DType dtype) {
 // What has loops over bf16.
 bool readsHalves(const OpDef& op) {
     const auto ops = {&kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd};
-    return std::ranges::count(ops, &op) > 0;
+    const auto isEither = [&](const Activation& each) { return each.forward == &op || each.backward == &op; };
+    return std::ranges::count(ops, &op) > 0 || std::ranges::any_of(kActivations, isEither);
+}
+
+// The inputs at `rows` and the first `outputs` are rows of features, of floats or of bf16. All else is of floats.
+void layOutRows(LayoutPass& pass, const Node& node, const std::vector<std::size_t>& rows, std::string algorithm,
+                std::size_t outputs = 1) {
+    std::vector<ValueId> inputs;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const bool isRows = std::ranges::count(rows, i) > 0;
+        inputs.push_back(isRows ? pass.rows(node.inputs[i]) : pass.rowMajor(node.inputs[i]));
+    }
+    std::vector<Form> forms(node.outputs.size());
+    for (std::size_t i = 0; i < outputs; ++i) {
+        const Shape& shape = pass.oldValue(node.outputs[i]).type.shape;
+        if (pass.areHalves(shape)) forms[i] = {Desc::rowMajor(shape.dims(), DType::BF16)};
+    }
+    pass.emit(node, std::move(inputs), std::move(algorithm), std::move(forms));
+}
+
+void layOutRowMajor(LayoutPass& pass, const Node& node, std::string algorithm) {
+    std::vector<ValueId> inputs;
+    for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
+    pass.emit(node, std::move(inputs), std::move(algorithm));
 }
 
 // Inputs take the layout of the first that is not row-major.
@@ -45,8 +69,12 @@ void layOutElementwise(LayoutPass& pass, const Node& node) {
     const auto leader = std::ranges::find_if(node.inputs, isLaidOut);
     std::vector<ValueId> inputs;
     if (leader == node.inputs.end()) {
-        for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
-        return pass.emit(node, std::move(inputs), "simd");
+        const auto isHalf = [&](ValueId old) { return pass.newValue(old).type.dtype == DType::BF16; };
+        if (!readsHalves(*node.op) || std::ranges::none_of(node.inputs, isHalf))
+            return layOutRowMajor(pass, node, "simd");
+        std::vector<std::size_t> all(node.inputs.size());
+        std::iota(all.begin(), all.end(), 0);
+        return layOutRows(pass, node, all, "simd");
     }
     const Value& value = pass.newValue(*leader);
     const bool isRead = value.type.dtype != DType::BF16 || readsHalves(*node.op);
@@ -157,14 +185,28 @@ void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayout(dx)}});
 }
 
-void layOutRowMajor(LayoutPass& pass, const Node& node, std::string algorithm) {
-    std::vector<ValueId> inputs;
-    for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
-    pass.emit(node, std::move(inputs), std::move(algorithm));
+void layOutDense(LayoutPass& pass, const Node& node) { layOutRowMajor(pass, node, "simd"); }
+
+void layOutLayerNorm(LayoutPass& pass, const Node& node) { layOutRows(pass, node, {0}, "simd"); }
+
+void layOutLayerNormBackward(LayoutPass& pass, const Node& node) { layOutRows(pass, node, {0, 4, 5}, "simd"); }
+
+// Its products are small, and made where they are read; what multiplies no bf16 has nothing to gain.
+std::string attentionAlgorithm(const LayoutPass& pass) {
+    return std::string(pass.multipliesHalves() ? text(DType::BF16) : "simd");
 }
 
-// Rows of features.
-void layOutDense(LayoutPass& pass, const Node& node) { layOutRowMajor(pass, node, "simd"); }
+void layOutAttention(LayoutPass& pass, const Node& node) { layOutRows(pass, node, {0}, attentionAlgorithm(pass)); }
+
+void layOutAttentionBackward(LayoutPass& pass, const Node& node) {
+    layOutRows(pass, node, {0, 1, 3}, attentionAlgorithm(pass));
+}
+
+std::vector<std::size_t> rowsOfProduct(const Node& node) {
+    if (node.op == &kDenseBackwardDataGelu) return {0, 2};
+    if (node.op == &kDenseAdd) return {0, node.inputs.size() - 1};
+    return {0};
+}
 
 // Matrix products pack what they read: nothing is gained by another layout.
 void layOutProduct(LayoutPass& pass, const Node& node) {
@@ -174,10 +216,10 @@ void layOutProduct(LayoutPass& pass, const Node& node) {
     const bool isBackwardWeights = node.op == &kDenseBackwardWeights || node.op == &kDenseBackwardWeightsBias;
     const bool isFast = isBackwardWeights ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
                                           : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
-    const std::string algorithm = isFast ? kStrassen : "simd";
-    if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, algorithm);
-    const bool areTiles = pass.units() == onednn::Bf16Units::Tiles;
-    layOutRowMajor(pass, node, areTiles ? kLibraryBf16 : std::string(text(pass.operands())));
+    if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, isFast ? kStrassen : "simd");
+    if (!pass.areHalves(x)) return layOutRowMajor(pass, node, std::string(text(pass.operands())));
+    if (!isBackwardWeights) return layOutRows(pass, node, rowsOfProduct(node), kLibraryBf16, node.outputs.size());
+    pass.emit(node, {pass.rows(node.inputs[0]), pass.rows(node.inputs[1])}, kLibraryBf16);
 }
 
 struct Rule {
@@ -213,11 +255,11 @@ constexpr Rule kRules[] = {
     {&kBatchNormTrainFromSums, layOutNormForward},
     {&kBatchNormBackwardSums, layOutNormBackwardSums},
     {&kBatchNormBackwardFromSums, layOutNormBackward},
-    {&kLayerNorm, layOutDense},
-    {&kLayerNormBackward, layOutDense},
-    {&kLayerNormBackwardAdd, layOutDense},
-    {&kAttention, layOutDense},
-    {&kAttentionBackward, layOutDense},
+    {&kLayerNorm, layOutLayerNorm},
+    {&kLayerNormBackward, layOutLayerNormBackward},
+    {&kLayerNormBackwardAdd, layOutLayerNormBackward},
+    {&kAttention, layOutAttention},
+    {&kAttentionBackward, layOutAttentionBackward},
     {&kSequenceMean, layOutDense},
     {&kSequenceMeanBackward, layOutDense},
     {&kEmbedding, layOutDense},

@@ -22,16 +22,19 @@ struct Rows {
 
 std::unique_ptr<Kernel> makeLayerNorm(const Order& order) {
     const auto epsilon = static_cast<float>(order.node.attrs.as<LayerNormAttrs>().epsilon);
-    return kernelOf([&machine = order.machine, rows = Rows(order.input(0)), epsilon](const KernelCall& call) {
-        inParallel(machine.threads, rows.count, rows.count * rows.width, [&](std::size_t begin, std::size_t end) {
-            LayerNormRun run{.x = in(call, 0) + begin * rows.width, .gamma = in(call, 1), .beta = in(call, 2)};
-            run.y = out(call, 0) + begin * rows.width;
-            run.mean = out(call, 1) + begin;
-            run.invStd = out(call, 2) + begin;
-            run.rows = end - begin;
-            run.width = rows.width;
-            run.epsilon = epsilon;
-            machine.simd->layerNorm(run);
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        return kernelOf([&machine = order.machine, rows = Rows(order.input(0)), epsilon](const KernelCall& call) {
+            inParallel(machine.threads, rows.count, rows.count * rows.width, [&](std::size_t begin, std::size_t end) {
+                machine.simd->of<T>().layerNorm({.x = in<T>(call, 0) + begin * rows.width,
+                                                 .gamma = in(call, 1),
+                                                 .beta = in(call, 2),
+                                                 .y = out<T>(call, 0) + begin * rows.width,
+                                                 .mean = out(call, 1) + begin,
+                                                 .invStd = out(call, 2) + begin,
+                                                 .rows = end - begin,
+                                                 .width = rows.width,
+                                                 .epsilon = epsilon});
+            });
         });
     });
 }
@@ -39,6 +42,7 @@ std::unique_ptr<Kernel> makeLayerNorm(const Order& order) {
 namespace {
 
 // Each part of the rows has its own sums for gamma and beta, which are added in order in the end.
+template <class T>
 class LayerNormBackward final : public Kernel {
 public:
     explicit LayerNormBackward(const Order& order)
@@ -60,8 +64,8 @@ public:
         std::fill_n(out(call, 1), m_rows.width, 0.0f);
         std::fill_n(out(call, 2), m_rows.width, 0.0f);
         for (std::size_t part = 0; part < static_cast<std::size_t>(m_parts); ++part) {
-            m_simd.addRow(out(call, 1), sumsOf(call, part), m_rows.width);
-            m_simd.addRow(out(call, 2), sumsOf(call, part) + m_rows.width, m_rows.width);
+            m_simd.floats.addRow(out(call, 1), sumsOf(call, part), m_rows.width);
+            m_simd.floats.addRow(out(call, 2), sumsOf(call, part) + m_rows.width, m_rows.width);
         }
     }
 
@@ -74,17 +78,17 @@ private:
 
     void runOver(const KernelCall& call, std::size_t begin, std::size_t end, float* sums) const {
         const std::size_t at = begin * m_rows.width;
-        LayerNormBackwardRun run{.x = in(call, 0) + at, .gamma = in(call, 1)};
-        run.mean = in(call, 2) + begin;
-        run.invStd = in(call, 3) + begin;
-        run.dy = in(call, 4) + at;
-        if (m_adds) run.addends = in(call, 5) + at;
-        run.dx = out(call, 0) + at;
-        run.dgamma = sums;
-        run.dbeta = sums + m_rows.width;
-        run.rows = end - begin;
-        run.width = m_rows.width;
-        m_simd.layerNormBackward(run);
+        m_simd.of<T>().layerNormBackward({.x = in<T>(call, 0) + at,
+                                          .dy = in<T>(call, 4) + at,
+                                          .addends = m_adds ? in<T>(call, 5) + at : nullptr,
+                                          .gamma = in(call, 1),
+                                          .mean = in(call, 2) + begin,
+                                          .invStd = in(call, 3) + begin,
+                                          .dx = out<T>(call, 0) + at,
+                                          .dgamma = sums,
+                                          .dbeta = sums + m_rows.width,
+                                          .rows = end - begin,
+                                          .width = m_rows.width});
     }
 
     const SimdTable& m_simd;
@@ -95,6 +99,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order) { return std::make_unique<LayerNormBackward>(order); }
+std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order) {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        return std::make_unique<LayerNormBackward<T>>(order);
+    });
+}
 
 }  // namespace lockstep::cpu

@@ -93,10 +93,20 @@ ValueId LayoutPass::shaped(ValueId old) {
     return newValue(old).type.shape == oldValue(old).type.shape ? now(old) : rowMajor(old);
 }
 
-ValueId LayoutPass::rowMajor(ValueId old) {
+ValueId LayoutPass::rowMajor(ValueId old) { return rowMajor(old, atLeastF32(newValue(old).type.dtype)); }
+
+ValueId LayoutPass::rows(ValueId old) {
+    return rowMajor(old, areHalves(oldValue(old).type.shape) ? DType::BF16 : DType::F32);
+}
+
+bool LayoutPass::areHalves(const Shape& rows) const {
+    constexpr std::int64_t kMany = 512;
+    return multipliesTiles() || (multipliesHalves() && rows.count() / rows[-1] >= kMany);
+}
+
+ValueId LayoutPass::rowMajor(ValueId old, DType dtype) {
     const Value& value = newValue(old);
     const Shape& shape = oldValue(old).type.shape;
-    const DType dtype = atLeastF32(value.type.dtype);
     if (!value.layout && value.type == TensorType{shape, dtype}) return now(old);
     return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), dtype), kAnyAxes, shape);
 }

@@ -24,6 +24,7 @@ public:
     int block() const { return m_block; }          // channels side by side that suit the processor
     DType operands() const { return m_operands; }  // of products of matrices
     onednn::Bf16Units units() const { return m_units; }
+    bool multipliesHalves() const { return m_operands == DType::BF16 && m_units != onednn::Bf16Units::None; }
     bool multipliesTiles() const { return m_operands == DType::BF16 && m_units == onednn::Bf16Units::Tiles; }
     ConvAlgorithm choose(const ConvPass& conv) const { return m_choose(conv); }
     const Value& newValue(ValueId old) const { return made().value(now(old)); }
@@ -41,7 +42,11 @@ public:
 
     // The new value of an old one in a given form, by way of a reorder where it has another.
     ValueId rowMajor(ValueId old);  // of floats, where it is of those or of bf16
-    ValueId shaped(ValueId old);    // any layout, but the old value's shape
+    ValueId rows(ValueId old);      // the same, but of bf16 where rows of this shape are
+    // Whether such rows of features lie as bf16, and products read them where they lie. Of few, what the library does
+    // for each product costs more than that brings, but where there are tiles.
+    bool areHalves(const Shape& rows) const;
+    ValueId shaped(ValueId old);  // any layout, but the old value's shape
     // A value that shaped() gave as loops over images read it: of bf16, whole channel blocks channels last, or of
     // floats.
     onednn::Desc readable(const Value& value) const;
@@ -67,6 +72,7 @@ private:
     void copyNode(const Node& node);
     void settleGradient(ValueId old);
     ValueId likeParameter(ValueId parameter, ValueId gradient);
+    ValueId rowMajor(ValueId old, DType dtype);
     Value outputOf(ValueId old, const Form& form) const;
     ValueId reorder(ValueId from, const onednn::Desc& want, const char* axes, const Shape& shape, const Node* consumer);
 

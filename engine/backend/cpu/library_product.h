@@ -1,25 +1,49 @@
 #pragma once
+#include <memory>
+
 #include "engine/backend/cpu/product.h"
 
 namespace lockstep::cpu {
 
-// c = a b by the library, with operands rounded to bf16 (to nearest, ties to even), sums and c in f32: where a
-// processor multiplies tiles (AMX), several times as fast as pairs in vectors are. Both operands are rounded and laid
-// out as the library likes before each product.
+// c = a b by the library, with operands in bf16 and sums in f32: where a processor multiplies tiles (AMX), several
+// times as fast as pairs in vectors are. Operands of bf16 are read where they lie, next to each other in rows or in
+// columns; those of floats are rounded (to nearest, ties to even) and laid out as the library likes before each
+// product.
 class LibraryProduct {
 public:
-    // Whether a bias and ReLU belong to the end of every run.
-    LibraryProduct(const Machine& machine, const Matrix& a, const Matrix& b, bool bias, bool relu);
+    struct Operand {
+        Matrix matrix;
+        DType dtype = DType::F32;
+    };
+    // What becomes of the sums, in this order.
+    struct End {
+        bool bias = false;  // of floats, one per column
+        onednn::WithOther with = onednn::WithOther::Nothing;
+        bool relu = false;
+        DType dtype = DType::F32;  // of c, and of the other, which lies as c does
+    };
+    LibraryProduct(const Machine& machine, const Operand& a, const Operand& b, const End& end);
 
+    struct Call {
+        const std::byte *a, *b, *bias = nullptr, *other = nullptr;
+        std::byte* c;
+    };
     std::size_t workspaceBytes() const;
-    void run(const float* a, const float* b, const ProductEnd& end, float* c, std::byte* workspace);
+    void run(const Call& call, std::byte* workspace);
 
 private:
-    const Machine& m_machine;
-    std::size_t m_elements;  // of c
+    // Empty where the operand is read as it lies.
+    struct Packing {
+        std::unique_ptr<onednn::Primitive> reorder;
+        std::size_t bytes = 0;
+
+        std::byte* run(const std::byte* from, std::byte* to, std::byte* scratch) const;
+    };
+    static Packing packingOf(const Machine& machine, const Operand& operand, const onednn::Desc& to);
+
     onednn::Plan m_plan;
-    onednn::Primitive m_packA, m_packB, m_product;
-    std::size_t m_bytesOfA, m_bytesOfB;
+    onednn::Primitive m_product;
+    Packing m_packA, m_packB;
 };
 
 }  // namespace lockstep::cpu

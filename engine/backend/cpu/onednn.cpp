@@ -8,15 +8,19 @@ namespace {
 
 using dnnl::memory;
 
-dnnl::primitive_attr attributes(bool relu) {
+void appendRelu(dnnl::post_ops& ops) { ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f); }
+
+dnnl::primitive_attr attributes(const dnnl::post_ops& ops) {
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (relu) {
-        dnnl::post_ops ops;
-        ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-        attr.set_post_ops(ops);
-    }
+    attr.set_post_ops(ops);
     return attr;
+}
+
+dnnl::primitive_attr attributes(bool relu) {
+    dnnl::post_ops ops;
+    if (relu) appendRelu(ops);
+    return attributes(ops);
 }
 
 memory::desc vectorDesc(std::int64_t count) { return {{count}, memory::data_type::f32, memory::format_tag::a}; }
@@ -160,18 +164,19 @@ Plan planReorder(const Engine& engine, const Desc& from, const Desc& to) {
 
 Plan planProduct(const Engine& engine, const ProductRequest& r) {
     return guarded([&] {
-        const auto operand = [](std::int64_t rows, std::int64_t columns) {
-            return memory::desc({rows, columns}, memory::data_type::bf16, memory::format_tag::any);
-        };
-        const auto floats = [](std::int64_t rows, std::int64_t columns) {
-            return memory::desc({rows, columns}, memory::data_type::f32, memory::format_tag::ab);
-        };
-        const memory::desc a = operand(r.rows, r.depth), b = operand(r.depth, r.columns);
-        const memory::desc bias = floats(1, r.columns), c = floats(r.rows, r.columns);
+        const memory::desc &a = unwrap(r.a), &b = unwrap(r.b);
+        const memory::dim columns = b.dims()[1];
+        const Desc result = Desc::rowMajor(std::array{a.dims()[0], columns}, r.c);
+        const memory::desc bias({1, columns}, memory::data_type::f32, memory::format_tag::ab), &c = unwrap(result);
+        dnnl::post_ops ops;
+        if (r.with == WithOther::Added) ops.append_binary(dnnl::algorithm::binary_add, c);
+        if (r.with == WithOther::Multiplied) ops.append_binary(dnnl::algorithm::binary_mul, c);
+        if (r.relu) appendRelu(ops);
         const auto op = r.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
-        const dnnl::matmul::primitive_desc chosen(op, attributes(r.relu), engine.impl().engine);
+        const dnnl::matmul::primitive_desc chosen(op, attributes(ops), engine.impl().engine);
         std::vector<Argument> arguments{{DNNL_ARG_SRC, chosen.src_desc()}, {DNNL_ARG_WEIGHTS, chosen.weights_desc()}};
         if (r.bias) arguments.push_back({DNNL_ARG_BIAS, bias});
+        if (r.with != WithOther::Nothing) arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, c});
         arguments.push_back({DNNL_ARG_DST, chosen.dst_desc()});
         return finish<dnnl::matmul>(chosen, arguments);
     });

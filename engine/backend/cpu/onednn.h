@@ -42,8 +42,9 @@ public:
     // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.
     static Desc sampleLanes(std::span<const std::int64_t> dims, DType dtype);
 
-    // A matrix of f32 whose rows and columns lie so many floats apart.
-    static Desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride);
+    // A matrix whose rows and columns lie so many elements apart.
+    static Desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride,
+                       DType dtype);
 
     explicit operator bool() const { return m_impl != nullptr; }
     bool operator==(const Desc& other) const;
@@ -104,11 +105,16 @@ struct ConvRequest {
 std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request);
 Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);  // arguments: from, to
 
-// A product of bf16 matrices, rows x depth and depth x columns, in whichever layouts suit the library, to f32,
-// row-major. Arguments of the plan: a, b, [bias of f32, one per column,] c.
+// A product of bf16 matrices, rows x depth and depth x columns, to c, row-major, of f32 or bf16. Where `any` is wanted
+// of an operand, it lies as suits the library. Then, in this order, a bias is added (f32, one per column), something
+// that lies as c does is added or multiplied with, and ReLU taken. Arguments of the plan: a, b, [bias, other,] c.
+enum class WithOther { Nothing, Added, Multiplied };
 struct ProductRequest {
-    std::int64_t rows = 0, columns = 0, depth = 0;
-    bool relu = false, bias = false;
+    Desc a, b;
+    DType c = DType::F32;
+    bool bias = false;
+    WithOther with = WithOther::Nothing;
+    bool relu = false;
 };
 Plan planProduct(const Engine& engine, const ProductRequest& request);
 

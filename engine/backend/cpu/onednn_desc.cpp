@@ -84,10 +84,10 @@ Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
     });
 }
 
-Desc Desc::matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride) {
+Desc Desc::matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride,
+                  DType dtype) {
     return guarded([&] {
-        return wrap(
-            memory::desc(memory::dims{rows, columns}, memory::data_type::f32, memory::dims{rowStride, columnStride}));
+        return wrap(memory::desc(memory::dims{rows, columns}, typeOf(dtype), memory::dims{rowStride, columnStride}));
     });
 }
 

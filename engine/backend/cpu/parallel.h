@@ -7,6 +7,7 @@
 namespace lockstep::cpu {
 
 inline std::size_t divideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+inline std::size_t roundUp(std::size_t a, std::size_t b) { return divideUp(a, b) * b; }
 
 constexpr std::size_t kSmallWork = 16 * 1024;  // floats: below this, waking the team costs more than it brings
 

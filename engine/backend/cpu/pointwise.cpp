@@ -173,7 +173,7 @@ public:
         float* dw = out(call, 0);
         std::copy_n(parts, filterFloats(), dw);
         for (int part = 1; part < m_machine.threads; ++part)
-            m_machine.simd->addRow(dw, parts + static_cast<std::size_t>(part) * partFloats(), filterFloats());
+            m_machine.simd->floats.addRow(dw, parts + static_cast<std::size_t>(part) * partFloats(), filterFloats());
     }
 
 private:

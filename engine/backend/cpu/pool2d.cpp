@@ -67,11 +67,11 @@ void forEachPlane(const Planes& planes, int threads, Body body) {
 
 std::unique_ptr<Kernel> makeMaxPool2d(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dAttrs>(), order.input(0), order.output(0));
-    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes](const KernelCall& call) {
             forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->images<T>().maxPool(planes.shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y,
-                                                  out<std::int32_t>(call, 1) + y);
+                machine.simd->of<T>().maxPool(planes.shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y,
+                                              out<std::int32_t>(call, 1) + y);
             });
         });
     });
@@ -80,12 +80,12 @@ std::unique_ptr<Kernel> makeMaxPool2d(const Order& order) {
 std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dBackwardAttrs>().pool, order.output(0), order.input(0));
     const bool relu = order.node.op == &kMaxPool2dBackwardRelu;
-    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes, relu](const KernelCall& call) {
             forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->images<T>().maxPoolBackward(planes.shape, planes.block, in<T>(call, 0) + y,
-                                                          in<std::int32_t>(call, 1) + y,
-                                                          relu ? in<T>(call, 2) + y : nullptr, out<T>(call, 0) + x);
+                machine.simd->of<T>().maxPoolBackward(planes.shape, planes.block, in<T>(call, 0) + y,
+                                                      in<std::int32_t>(call, 1) + y,
+                                                      relu ? in<T>(call, 2) + y : nullptr, out<T>(call, 0) + x);
             });
         });
     });
@@ -93,11 +93,10 @@ std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order) {
 
 std::unique_ptr<Kernel> makeAveragePool2d(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dAttrs>(), order.input(0), order.output(0));
-    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes](const KernelCall& call) {
             forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->images<T>().averagePool(planes.shape, planes.block, in<T>(call, 0) + x,
-                                                      out<T>(call, 0) + y);
+                machine.simd->of<T>().averagePool(planes.shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y);
             });
         });
     });
@@ -105,11 +104,11 @@ std::unique_ptr<Kernel> makeAveragePool2d(const Order& order) {
 
 std::unique_ptr<Kernel> makeAveragePool2dBackward(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dBackwardAttrs>().pool, order.output(0), order.input(0));
-    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes](const KernelCall& call) {
             forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->images<T>().averagePoolBackward(planes.shape, planes.block, in<T>(call, 0) + y,
-                                                              out<T>(call, 0) + x);
+                machine.simd->of<T>().averagePoolBackward(planes.shape, planes.block, in<T>(call, 0) + y,
+                                                          out<T>(call, 0) + x);
             });
         });
     });
@@ -132,11 +131,11 @@ void forEachBlock(const ChannelRuns& runs, int threads, Body body) {
 }  // namespace
 
 std::unique_ptr<Kernel> makeGlobalAveragePool2d(const Order& order) {
-    return forImages(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, runs = channelRuns(order.input(0))](const KernelCall& call) {
             forEachBlock(runs, machine.threads, [&](std::int64_t n, std::int64_t b) {
                 double sums[16] = {};
-                machine.simd->images<T>().sum(in<T>(call, 0) + runs.at(n, b), runs.length(b), runs.step, sums);
+                machine.simd->of<T>().sum(in<T>(call, 0) + runs.at(n, b), runs.length(b), runs.step, sums);
                 runs.fold(sums);
                 float* y = out(call, 0) + n * runs.channels;
                 for (int lane = 0; lane < runs.block && runs.channel(b, lane) < runs.channels; ++lane)
@@ -165,7 +164,7 @@ void spreadOver(const SimdTable& simd, const ChannelRuns& runs, std::int64_t, co
 }  // namespace
 
 std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Order& order) {
-    return forImages(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return forElementsOf(order.output(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, runs = channelRuns(order.output(0))](const KernelCall& call) {
             forEachBlock(runs, machine.threads, [&](std::int64_t n, std::int64_t b) {
                 float share[16];

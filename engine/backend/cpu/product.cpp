@@ -16,8 +16,6 @@ constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512
 constexpr std::size_t kStrassenUnit = 2 * kStrassenParts;
 constexpr std::size_t kPairedColumnPanels = 2;
 
-std::size_t roundUp(std::size_t a, std::size_t b) { return divideUp(a, b) * b; }
-
 std::size_t sizeOf(const Range& range) { return range.end - range.begin; }
 
 // body(part) for parts of 0 to `count`, of about one size, none larger than `most`, and all but the last multiples of
@@ -42,6 +40,15 @@ void splitRows(const SimdTable& simd, const float* from, std::size_t stride, std
         simd.copyRows(from, width, width, panels, width * depth, count / width);
         if (whole < count) simd.copyRows(from + whole, 0, count - whole, panels + whole * depth, 0, 1);
     }
+}
+
+// For `count` elements of c from `at` on, but for the bias and ReLU.
+void finishElements(const SimdTable& simd, const ProductEnd& end, float* c, std::size_t at, std::size_t count) {
+    float* const part = c + at;
+    if (end.addends) simd.floats.add(part, end.addends + at, part, count);
+    if (end.slopes) simd.floats.multiply(part, end.slopes + at, part, count);
+    if (end.gelu == c) simd.floats.activation(ActivationKind::Gelu, part, part, count);
+    if (end.gelu && end.gelu != c) simd.floats.geluAndSlope(part, end.gelu + at, count);
 }
 
 }  // namespace
@@ -286,18 +293,10 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
 }
 
 // While the block is in the cache.
-void finishProduct(const SimdTable& simd, const ProductEnd& end, float* c, std::size_t at, std::size_t count) {
-    float* const part = c + at;
-    if (end.addends) simd.floats.add(part, end.addends + at, part, count);
-    if (end.slopes) simd.multiply(part, end.slopes + at, part, count);
-    if (end.gelu == c) simd.activation(ActivationKind::Gelu, part, part, count);
-    if (end.gelu && end.gelu != c) simd.geluAndSlope(part, end.gelu + at, count);
-}
-
 void Product::finishBlock(const Call& call, const Extent& extent) const {
     const std::size_t count = sizeOf(extent.columns);
     for (std::size_t row = extent.rows.begin; row < extent.rows.end; ++row)
-        finishProduct(*m_machine.simd, call.end, call.c, row * m_b.columns + extent.columns.begin, count);
+        finishElements(*m_machine.simd, call.end, call.c, row * m_b.columns + extent.columns.begin, count);
 }
 
 // What lies above the diagonal is what lies below it: sixteen rows become columns at once, up to where the diagonal

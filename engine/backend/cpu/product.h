@@ -32,9 +32,6 @@ struct ProductEnd {
     bool relu = false;
 };
 
-// The same for `count` elements of c from `at` on, but for the bias and ReLU.
-void finishProduct(const SimdTable& simd, const ProductEnd& end, float* c, std::size_t at, std::size_t count);
-
 // c = a b, c row-major; with operands in bf16 both are rounded to it as they are packed, and sums stay f32. Both are
 // packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008):
 // panels of b's columns that stay in the first-level cache one after the other, blocks of a's rows that stay in the

@@ -17,11 +17,20 @@ constexpr int kTries = 5;
 
 const Matrix kA = Matrix::rowMajor(kRows, kDepth), kB = Matrix::rowMajor(kColumns, kDepth).transposed();
 
+void multiply(const Product& product, const float* a, const float* b, float* c, std::byte* workspace) {
+    product.run(a, b, {}, c, workspace);
+}
+
+void multiply(LibraryProduct& product, const float* a, const float* b, float* c, std::byte* workspace) {
+    const auto bytes = [](const float* at) { return reinterpret_cast<const std::byte*>(at); };
+    product.run({.a = bytes(a), .b = bytes(b), .c = reinterpret_cast<std::byte*>(c)}, workspace);
+}
+
 // A product with everything that it reads and writes.
-template <class Product>
+template <class Made>
 class Trial {
 public:
-    explicit Trial(Product product)
+    explicit Trial(Made product)
         : m_product(std::move(product)),
           m_a(kRows * kDepth, 0.5f),
           m_b(kColumns * kDepth, 0.25f),
@@ -30,12 +39,12 @@ public:
 
     double seconds() {
         const auto begin = std::chrono::steady_clock::now();
-        m_product.run(m_a.data(), m_b.data(), {}, m_c.data(), reinterpret_cast<std::byte*>(m_workspace.data()));
+        multiply(m_product, m_a.data(), m_b.data(), m_c.data(), reinterpret_cast<std::byte*>(m_workspace.data()));
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
 
 private:
-    Product m_product;
+    Made m_product;
     std::vector<float> m_a, m_b, m_c, m_workspace;
 };
 
@@ -58,7 +67,7 @@ double measureBf16Speed() {
     machine.bf16 = bestBf16();
     Trial single(Product(machine, kA, kB));
     if (onednn::bf16Units() == onednn::Bf16Units::Tiles)
-        return speedBeside(single, Trial(LibraryProduct(machine, kA, kB, false, false)));
+        return speedBeside(single, Trial(LibraryProduct(machine, {kA}, {kB}, {})));
     return speedBeside(single, Trial(Product(machine, kA, kB, Arithmetic::Bf16)));
 }
 

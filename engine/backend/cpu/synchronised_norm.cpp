@@ -17,7 +17,7 @@ template <class T>
 class SynchronisedNorm : public Kernel {
 protected:
     explicit SynchronisedNorm(const Order& order)
-        : m_loops(order.machine.simd->images<T>()),
+        : m_loops(order.machine.simd->of<T>()),
           m_runs(channelRuns(order.input(0))),
           m_items(m_runs, order.machine.threads) {}
 
@@ -72,7 +72,7 @@ protected:
         if (channel == 0) sums[2 * channels()] = ownCount();
     }
 
-    const ImageLoops<T>& m_loops;
+    const Loops<T>& m_loops;
     ChannelRuns m_runs;
     NormItems m_items;
 };

@@ -81,8 +81,8 @@ std::unique_ptr<Kernel> makeSequenceMean(const Order& order) {
             float* y = out(call, 0) + n * x.width;
             std::copy_n(row, x.width, y);
             for (std::size_t token = 1; token < length; ++token)
-                machine.simd->addRow(y, row + token * x.width, x.width);
-            machine.simd->scale(y, 1 / static_cast<float>(length), y, x.width);
+                machine.simd->floats.addRow(y, row + token * x.width, x.width);
+            machine.simd->floats.scale(y, 1 / static_cast<float>(length), y, x.width);
         });
     });
 }
@@ -92,7 +92,7 @@ std::unique_ptr<Kernel> makeSequenceMeanBackward(const Order& order) {
         x.forEachSample(machine.threads, in<std::int32_t>(call, 1), [&](std::size_t n, std::size_t length) {
             float* row = out(call, 0) + n * x.tokens * x.width;
             for (std::size_t token = 0; token < length; ++token, row += x.width)
-                machine.simd->scale(in(call, 0) + n * x.width, 1 / static_cast<float>(length), row, x.width);
+                machine.simd->floats.scale(in(call, 0) + n * x.width, 1 / static_cast<float>(length), row, x.width);
             std::fill_n(row, (x.tokens - length) * x.width, 0.0f);
         });
     });

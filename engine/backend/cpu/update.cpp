@@ -41,7 +41,7 @@ std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::
     if (dtype == DType::F32) {
         return kernelOf([&machine, count, by = static_cast<float>(factor)](const KernelCall& call) {
             overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-                machine.simd->scale(in(call, 0) + begin, by, out(call, 0) + begin, end - begin);
+                machine.simd->floats.scale(in(call, 0) + begin, by, out(call, 0) + begin, end - begin);
             });
         });
     }
@@ -55,7 +55,7 @@ std::unique_ptr<Kernel> makeFlatAdd(const Machine& machine, DType dtype, std::si
     if (dtype == DType::F32) {
         return kernelOf([&machine, count](const KernelCall& call) {
             overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-                machine.simd->addRow(out(call, 0) + begin, in(call, 0) + begin, end - begin);
+                machine.simd->floats.addRow(out(call, 0) + begin, in(call, 0) + begin, end - begin);
             });
         });
     }
@@ -186,7 +186,7 @@ std::unique_ptr<Kernel> makeAverage(const Machine& machine, double decay, std::s
 std::unique_ptr<Kernel> makeCommit(const Machine& machine, std::size_t count) {
     return kernelOf([&machine, count](const KernelCall& call) {
         const UpdateGate& gate = *in<UpdateGate>(call, 1);
-        if (gate.skip == 0) machine.simd->scale(in(call, 0), narrow(gate.bufferScale), out(call, 0), count);
+        if (gate.skip == 0) machine.simd->floats.scale(in(call, 0), narrow(gate.bufferScale), out(call, 0), count);
     });
 }
 

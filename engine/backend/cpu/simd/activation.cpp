@@ -1,25 +1,9 @@
-#include "engine/backend/cpu/simd/functions.h"
+#include "engine/backend/cpu/simd/elements.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 namespace {
-
-template <class Function>
-[[gnu::always_inline]] inline void forEach(const float* x, float* y, std::size_t count, Function function) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(y + i, apply(function, load(x + i)));
-    if (i < count) storeRest(y + i, apply(function, loadRest(x + i, count - i)), count - i);
-}
-
-template <class Function>
-[[gnu::always_inline]] inline void forEach(const float* x, const float* dy, float* dx, std::size_t count,
-                                           Function function) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(dx + i, apply(function, load(x + i), load(dy + i)));
-    const std::size_t left = count - i;
-    if (left > 0) storeRest(dx + i, apply(function, loadRest(x + i, left), loadRest(dy + i, left)), left);
-}
 
 template <class T>
 struct GeluOf {
@@ -40,42 +24,65 @@ struct GeluOf<Pair<T>> {
     Pair<T> value, slope;
 };
 
-void gelu(const float* x, float* y, std::size_t count) {
-    forEach(x, y, count, [](auto v) { return v * normalOf(v).cdf; });
+// Of native vectors: what is wider than the machine goes half by half.
+template <class Function, class T>
+[[gnu::always_inline]] inline void forHalves(std::size_t count, Function function, T* y, const T* x) {
+    forEach(
+        count, [&](F16 v) __attribute__((always_inline)) { return apply(function, v); }, y, x);
+}
+template <class Function, class T>
+[[gnu::always_inline]] inline void forHalves(std::size_t count, Function function, T* dx, const T* x, const T* dy) {
+    forEach(
+        count, [&](F16 v, F16 g) __attribute__((always_inline)) { return apply(function, v, g); }, dx, x, dy);
 }
 
-void geluBackward(const float* x, const float* dy, float* dx, std::size_t count) {
-    forEach(x, dy, dx, count, [](auto v, auto g) { return g * GeluOf<decltype(v)>(v).slope; });
+template <class T>
+void gelu(const T* x, T* y, std::size_t count) {
+    forHalves(
+        count, [](auto v) { return v * normalOf(v).cdf; }, y, x);
 }
 
-void silu(const float* x, float* y, std::size_t count) {
-    forEach(x, y, count, [](auto v) { return v * sigmoidOf(v); });
+template <class T>
+void geluBackward(const T* x, const T* dy, T* dx, std::size_t count) {
+    forHalves(
+        count, [](auto v, auto g) { return g * GeluOf<decltype(v)>(v).slope; }, dx, x, dy);
 }
 
-void siluBackward(const float* x, const float* dy, float* dx, std::size_t count) {
-    forEach(x, dy, dx, count, [](auto v, auto g) {
+template <class T>
+void silu(const T* x, T* y, std::size_t count) {
+    forHalves(
+        count, [](auto v) { return v * sigmoidOf(v); }, y, x);
+}
+
+template <class T>
+void siluBackward(const T* x, const T* dy, T* dx, std::size_t count) {
+    const auto backward = [](auto v, auto g) {
         const auto s = sigmoidOf(v);
         return g * s * (v * (1.0f - s) + 1.0f);
-    });
+    };
+    forHalves(count, backward, dx, x, dy);
 }
 
 }  // namespace
 
-void activation(ActivationKind kind, const float* x, float* y, std::size_t count) {
+template <class T>
+void activation(ActivationKind kind, const T* x, T* y, std::size_t count) {
     switch (kind) {
         case ActivationKind::Gelu: return gelu(x, y, count);
         case ActivationKind::Silu: return silu(x, y, count);
     }
 }
 
-void activationBackward(ActivationKind kind, const float* x, const float* dy, float* dx, std::size_t count) {
+template <class T>
+void activationBackward(ActivationKind kind, const T* x, const T* dy, T* dx, std::size_t count) {
     switch (kind) {
         case ActivationKind::Gelu: return geluBackward(x, dy, dx, count);
         case ActivationKind::Silu: return siluBackward(x, dy, dx, count);
     }
 }
 
-void geluAndSlope(float* x, float* y, std::size_t count) {
+template <class T>
+void geluAndSlope(T* x, T* y, std::size_t count) {
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) {
         const GeluOf<F16> of(load(x + i));
@@ -87,5 +94,13 @@ void geluAndSlope(float* x, float* y, std::size_t count) {
     storeRest(y + i, of.value, count - i);
     storeRest(x + i, of.slope, count - i);
 }
+
+template void activation(ActivationKind, const float*, float*, std::size_t);
+template void activationBackward(ActivationKind, const float*, const float*, float*, std::size_t);
+template void geluAndSlope(float*, float*, std::size_t);
+
+template void activation(ActivationKind, const Bf16*, Bf16*, std::size_t);
+template void activationBackward(ActivationKind, const Bf16*, const Bf16*, Bf16*, std::size_t);
+template void geluAndSlope(Bf16*, Bf16*, std::size_t);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -81,6 +81,17 @@ void pairColumns(const float* from, const ChannelAffine* norm, float* to, std::s
 
 void gemm(const GemmRun& run) { tiles<PairLanes, kRows, true>(run); }
 
+void gemmRows(const GemmRun& run, std::size_t panelStride) {
+    constexpr std::size_t kColumns = kVectors * 16;
+    GemmRun panel = run;
+    for (std::size_t column = 0; column < run.columns; column += kColumns) {
+        panel.columns = run.columns - column < kColumns ? run.columns - column : kColumns;
+        tiles<PairLanes, kStridedRows, false>(panel);
+        panel.panel += panelStride;
+        panel.c += kColumns;
+    }
+}
+
 void blockProduct(const BlockProduct& run) { productBlocks<PairLanes, kBlocks>(run, 0); }
 
 void blockGradientProduct(const BlockGradientProduct& run) { gradientProductBlocks<PairLanes, kBlocks>(run, 0); }
@@ -91,6 +102,7 @@ const Bf16Table kBf16Table{.panelColumns = kVectors * 16,
                            .panelRows = kRows,
                            .toPairs = toPairs,
                            .gemm = gemm,
+                           .gemmRows = gemmRows,
                            .pairRows = pairRows,
                            .pairColumns = pairColumns,
                            .blockProduct = blockProduct,

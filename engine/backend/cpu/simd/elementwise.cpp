@@ -1,74 +1,62 @@
-#include "engine/backend/cpu/simd/halves.h"
+#include "engine/backend/cpu/simd/elements.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 template <class T>
 void relu(const T* x, T* y, std::size_t count) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(y + i, positive(load(x + i)));
-    if constexpr (!kIsHalf<T>) {
-        for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
-    }
+    forEach(
+        count, [](F16 v) __attribute__((always_inline)) { return positive(v); }, y, x);
 }
 
 template <class T>
 void reluBackward(const T* y, const T* dy, T* dx, std::size_t count) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(dx + i, select(load(y + i) > F16{}, load(dy + i), F16{}));
-    if constexpr (!kIsHalf<T>) {
-        for (; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
-    }
+    forEach(
+        count, [](F16 v, F16 g) __attribute__((always_inline)) { return select(v > F16{}, g, F16{}); }, dx, y, dy);
 }
 
 template <class T>
 void relu6(const T* x, T* y, std::size_t count) {
     const F16 six = splat(6);
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        const F16 value = positive(load(x + i));
-        store(y + i, select(value > six, six, value));
-    }
-    if constexpr (!kIsHalf<T>) {
-        for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
-    }
+    const auto limited = [six](F16 v) __attribute__((always_inline)) {
+        const F16 value = positive(v);
+        return select(value > six, six, value);
+    };
+    forEach(count, limited, y, x);
 }
 
 template <class T>
 void relu6Backward(const T* y, const T* dy, T* dx, std::size_t count) {
     const F16 six = splat(6);
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        const F16 value = load(y + i);
-        store(dx + i, select((value > F16{}) & (value < six), load(dy + i), F16{}));
-    }
-    if constexpr (!kIsHalf<T>) {
-        for (; i < count; ++i) dx[i] = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
-    }
+    const auto between = [six](F16 v, F16 g) __attribute__((always_inline)) {
+        return select((v > F16{}) & (v < six), g, F16{});
+    };
+    forEach(count, between, dx, y, dy);
 }
 
 template <class T>
 void add(const T* a, const T* b, T* y, std::size_t count) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(y + i, load(a + i) + load(b + i));
-    if constexpr (!kIsHalf<T>) {
-        for (; i < count; ++i) y[i] = a[i] + b[i];
-    }
+    forEach(
+        count, [](F16 v, F16 w) __attribute__((always_inline)) { return v + w; }, y, a, b);
 }
 
-void multiply(const float* a, const float* b, float* y, std::size_t count) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(y + i, load(a + i) * load(b + i));
-    for (; i < count; ++i) y[i] = a[i] * b[i];
+template <class T>
+void multiply(const T* a, const T* b, T* y, std::size_t count) {
+    forEach(
+        count, [](F16 v, F16 w) __attribute__((always_inline)) { return v * w; }, y, a, b);
 }
 
-void scale(const float* x, float factor, float* y, std::size_t count) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(y + i, load(x + i) * factor);
-    for (; i < count; ++i) y[i] = x[i] * factor;
+template <class T>
+void scale(const float* x, float factor, T* y, std::size_t count) {
+    forEach(
+        count, [factor](F16 v) __attribute__((always_inline)) { return v * factor; }, y, x);
 }
 
-void addRow(float* y, const float* row, std::size_t count) { add(y, row, y, count); }
+template <class T>
+void addRow(float* y, const T* row, std::size_t count) {
+    forEach(
+        count, [](F16 v, F16 w) __attribute__((always_inline)) { return v + w; }, y, y, row);
+}
 
 // Short rows: whole vectors, and the last one over what is there already.
 void copyRows(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
@@ -88,16 +76,30 @@ void copyRows(const float* from, std::size_t fromStride, std::size_t width, floa
     }
 }
 
+void interleave(const Bf16* even, const Bf16* odd, float* pairs, std::size_t count) {
+    const auto pair = [](auto low, auto high) __attribute__((always_inline)) {
+        using Bits = decltype(low < high);
+        return (decltype(low))(((Bits)low >> 16 & 0xffff) | (Bits)high);
+    };
+    for (std::size_t i = 0; i < count; i += 16) store(pairs + i, apply(pair, load(even + i), load(odd + i)));
+}
+
 template void relu(const float*, float*, std::size_t);
 template void reluBackward(const float*, const float*, float*, std::size_t);
 template void relu6(const float*, float*, std::size_t);
 template void relu6Backward(const float*, const float*, float*, std::size_t);
 template void add(const float*, const float*, float*, std::size_t);
+template void multiply(const float*, const float*, float*, std::size_t);
+template void scale(const float*, float, float*, std::size_t);
+template void addRow(float*, const float*, std::size_t);
 
 template void relu(const Bf16*, Bf16*, std::size_t);
 template void reluBackward(const Bf16*, const Bf16*, Bf16*, std::size_t);
 template void relu6(const Bf16*, Bf16*, std::size_t);
 template void relu6Backward(const Bf16*, const Bf16*, Bf16*, std::size_t);
 template void add(const Bf16*, const Bf16*, Bf16*, std::size_t);
+template void multiply(const Bf16*, const Bf16*, Bf16*, std::size_t);
+template void scale(const float*, float, Bf16*, std::size_t);
+template void addRow(float*, const Bf16*, std::size_t);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

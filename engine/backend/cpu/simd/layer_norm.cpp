@@ -1,4 +1,4 @@
-#include "engine/backend/cpu/simd/functions.h"
+#include "engine/backend/cpu/simd/elements.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
@@ -9,19 +9,20 @@ namespace {
 template <class Body>
 [[gnu::always_inline]] inline void forEachBlock(std::size_t width, Body body) {
     std::size_t i = 0;
-    const auto loadWhole = [](const float* at, float) { return load(at); };
-    const auto storeWhole = [](float* at, F16 value) { store(at, value); };
+    const auto loadWhole = [](const auto* at, float) { return load(at); };
+    const auto storeWhole = [](auto* at, F16 value) { store(at, value); };
     for (; i + 16 <= width; i += 16) body(i, loadWhole, storeWhole);
     if (i == width) return;
     const std::size_t left = width - i;
-    const auto loadLeft = [left](const float* at, float fill) { return loadRest(at, left, fill); };
-    const auto storeLeft = [left](float* at, F16 value) { storeRest(at, value, left); };
+    const auto loadLeft = [left](const auto* at, float fill) { return loadRest(at, left, fill); };
+    const auto storeLeft = [left](auto* at, F16 value) { storeRest(at, value, left); };
     body(i, loadLeft, storeLeft);
 }
 
-void forwardRow(const LayerNormRun& run, std::size_t row) {
-    const float* x = run.x + row * run.width;
-    float* y = run.y + row * run.width;
+template <class T>
+void forwardRow(const LayerNormRunOf<T>& run, std::size_t row) {
+    const T* x = run.x + row * run.width;
+    T* y = run.y + row * run.width;
     const auto width = static_cast<float>(run.width);
     F16 sums{}, squares{};
     forEachBlock(run.width, [&](std::size_t i, auto get, auto) { sums += get(x + i, 0.0f); });
@@ -40,10 +41,11 @@ void forwardRow(const LayerNormRun& run, std::size_t row) {
 }
 
 // Behind the end of a row dy counts as zero, and with it all that is summed.
-void backwardRow(const LayerNormBackwardRun& run, std::size_t row) {
-    const float *x = run.x + row * run.width, *dy = run.dy + row * run.width;
-    const float* addends = run.addends ? run.addends + row * run.width : nullptr;
-    float* dx = run.dx + row * run.width;
+template <class T>
+void backwardRow(const LayerNormBackwardRunOf<T>& run, std::size_t row) {
+    const T *x = run.x + row * run.width, *dy = run.dy + row * run.width;
+    const T* addends = run.addends ? run.addends + row * run.width : nullptr;
+    T* dx = run.dx + row * run.width;
     const F16 mean = splat(run.mean[row]);
     const float invStd = run.invStd[row], width = static_cast<float>(run.width);
     F16 sums{}, dots{};
@@ -65,12 +67,20 @@ void backwardRow(const LayerNormBackwardRun& run, std::size_t row) {
 
 }  // namespace
 
-void layerNorm(const LayerNormRun& run) {
+template <class T>
+void layerNorm(const LayerNormRunOf<T>& run) {
     for (std::size_t row = 0; row < run.rows; ++row) forwardRow(run, row);
 }
 
-void layerNormBackward(const LayerNormBackwardRun& run) {
+template <class T>
+void layerNormBackward(const LayerNormBackwardRunOf<T>& run) {
     for (std::size_t row = 0; row < run.rows; ++row) backwardRow(run, row);
 }
+
+template void layerNorm(const LayerNormRunOf<float>&);
+template void layerNormBackward(const LayerNormBackwardRunOf<float>&);
+
+template void layerNorm(const LayerNormRunOf<Bf16>&);
+template void layerNormBackward(const LayerNormBackwardRunOf<Bf16>&);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

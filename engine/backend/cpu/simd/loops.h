@@ -4,7 +4,7 @@
 // What the files of one instruction set show each other: the entries of its table.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-// Of floats and of bf16 (ImageLoops).
+// Of floats and of bf16 (Loops).
 template <class T>
 void moments(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
 template <class T>
@@ -26,6 +26,24 @@ void relu6Backward(const T* y, const T* dy, T* dx, std::size_t count);
 template <class T>
 void add(const T* a, const T* b, T* y, std::size_t count);
 template <class T>
+void multiply(const T* a, const T* b, T* y, std::size_t count);
+template <class T>
+void activation(ActivationKind kind, const T* x, T* y, std::size_t count);
+template <class T>
+void activationBackward(ActivationKind kind, const T* x, const T* dy, T* dx, std::size_t count);
+template <class T>
+void geluAndSlope(T* x, T* y, std::size_t count);
+template <class T>
+void scale(const float* x, float factor, T* y, std::size_t count);
+template <class T>
+void addRow(float* y, const T* row, std::size_t count);
+template <class T>
+void layerNorm(const LayerNormRunOf<T>& run);
+template <class T>
+void layerNormBackward(const LayerNormBackwardRunOf<T>& run);
+template <class T>
+void rowDots(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);
+template <class T>
 void maxPool(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax);
 template <class T>
 void maxPoolBackward(const PoolShape& shape, int block, const T* dy, const std::int32_t* argmax, const T* y, T* dx);
@@ -34,15 +52,13 @@ void averagePool(const PoolShape& shape, int block, const T* x, T* y);
 template <class T>
 void averagePoolBackward(const PoolShape& shape, int block, const T* dy, T* dx);
 
-void multiply(const float* a, const float* b, float* y, std::size_t count);
-void scale(const float* x, float factor, float* y, std::size_t count);
-void addRow(float* y, const float* row, std::size_t count);
 void copyRows(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
               std::size_t rows);
 
 void rowsToLanes(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t laneStride,
                  std::size_t count);
 void lanesToRows(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount, std::size_t count);
+void interleave(const Bf16* even, const Bf16* odd, float* pairs, std::size_t count);
 extern const std::size_t kPanelColumns, kPanelRows;
 void gemmPanel(const GemmRun& run);
 void gemmPacked(const GemmRun& run);
@@ -63,12 +79,6 @@ void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool ad
 void blockProduct(const BlockProduct& run);
 void blockGradientProduct(const BlockGradientProduct& run);
 
-void activation(ActivationKind kind, const float* x, float* y, std::size_t count);
-void activationBackward(ActivationKind kind, const float* x, const float* dy, float* dx, std::size_t count);
-void geluAndSlope(float* x, float* y, std::size_t count);
-void layerNorm(const LayerNormRun& run);
-void layerNormBackward(const LayerNormBackwardRun& run);
-void rowDots(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);
 void softmaxTile(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride, std::size_t width);
 void softmaxTileBackward(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 

@@ -1,4 +1,4 @@
-#include "engine/backend/cpu/simd/functions.h"
+#include "engine/backend/cpu/simd/elements.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
@@ -42,7 +42,8 @@ float exponentialOf(float x) {
 
 }  // namespace
 
-void rowDots(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* out) {
+template <class T>
+void rowDots(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, float* out) {
     for (std::size_t row = 0; row < rows; ++row, a += stride, b += stride) {
         F16 sum{};
         std::size_t i = 0;
@@ -51,6 +52,8 @@ void rowDots(const float* a, const float* b, std::size_t stride, std::size_t row
         out[row] = total(sum);
     }
 }
+template void rowDots(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
+template void rowDots(const Bf16*, const Bf16*, std::size_t, std::size_t, std::size_t, float*);
 
 void softmaxTile(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride, std::size_t width) {
     for (std::size_t row = 0; row < tile.rows; ++row) {

@@ -7,7 +7,7 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 namespace {
 
 template <class T>
-constexpr ImageLoops<T> imageLoops() {
+constexpr Loops<T> loopsOver() {
     return {.moments = moments<T>,
             .sum = sum<T>,
             .norm = norm<T>,
@@ -18,6 +18,15 @@ constexpr ImageLoops<T> imageLoops() {
             .relu6 = relu6<T>,
             .relu6Backward = relu6Backward<T>,
             .add = add<T>,
+            .multiply = multiply<T>,
+            .activation = activation<T>,
+            .activationBackward = activationBackward<T>,
+            .geluAndSlope = geluAndSlope<T>,
+            .scale = scale<T>,
+            .addRow = addRow<T>,
+            .layerNorm = layerNorm<T>,
+            .layerNormBackward = layerNormBackward<T>,
+            .rowDots = rowDots<T>,
             .maxPool = maxPool<T>,
             .maxPoolBackward = maxPoolBackward<T>,
             .averagePool = averagePool<T>,
@@ -31,14 +40,12 @@ constexpr ImageLoops<T> imageLoops() {
 
 const SimdTable kTable{
     .name = LOCKSTEP_TEXT(LOCKSTEP_SIMD),
-    .floats = imageLoops<float>(),
-    .halves = imageLoops<Bf16>(),
-    .multiply = multiply,
-    .scale = scale,
-    .addRow = addRow,
+    .floats = loopsOver<float>(),
+    .halves = loopsOver<Bf16>(),
     .copyRows = copyRows,
     .rowsToLanes = rowsToLanes,
     .lanesToRows = lanesToRows,
+    .interleave = interleave,
     .panelColumns = kPanelColumns,
     .panelRows = kPanelRows,
     .gemmPanel = gemmPanel,
@@ -56,12 +63,6 @@ const SimdTable kTable{
     .winogradFilterGradient = winogradFilterGradient,
     .blockProduct = blockProduct,
     .blockGradientProduct = blockGradientProduct,
-    .activation = activation,
-    .activationBackward = activationBackward,
-    .geluAndSlope = geluAndSlope,
-    .layerNorm = layerNorm,
-    .layerNormBackward = layerNormBackward,
-    .rowDots = rowDots,
     .softmaxTile = softmaxTile,
     .softmaxTileBackward = softmaxTileBackward,
     .softmaxSums = softmaxSums,

@@ -161,18 +161,24 @@ struct BlockGradientProduct {
     bool adds = false;
 };
 
-// Rows of `width` floats: y = (x - mean) invStd gamma + beta.
-struct LayerNormRun {
-    const float *x = nullptr, *gamma = nullptr, *beta = nullptr;
-    float *y = nullptr, *mean = nullptr, *invStd = nullptr;
+// Rows of `width` elements: y = (x - mean) invStd gamma + beta.
+template <class T>
+struct LayerNormRunOf {
+    const T* x = nullptr;
+    const float *gamma = nullptr, *beta = nullptr;
+    T* y = nullptr;
+    float *mean = nullptr, *invStd = nullptr;
     std::size_t rows = 0, width = 0;
     float epsilon = 0;
 };
+using LayerNormRun = LayerNormRunOf<float>;
 // dgamma and dbeta are added to; addends, which may be null, to dx.
-struct LayerNormBackwardRun {
-    const float *x = nullptr, *gamma = nullptr, *mean = nullptr, *invStd = nullptr, *dy = nullptr;
-    const float* addends = nullptr;
-    float *dx = nullptr, *dgamma = nullptr, *dbeta = nullptr;
+template <class T>
+struct LayerNormBackwardRunOf {
+    const T *x = nullptr, *dy = nullptr, *addends = nullptr;
+    const float *gamma = nullptr, *mean = nullptr, *invStd = nullptr;
+    T* dx = nullptr;
+    float *dgamma = nullptr, *dbeta = nullptr;
     std::size_t rows = 0, width = 0;
 };
 
@@ -197,9 +203,9 @@ struct UpdateRun {
     std::size_t count = 0;
 };
 
-// What images go through, of floats or of bf16.
+// What images and rows go through, of floats or of bf16.
 template <class T>
-struct ImageLoops {
+struct Loops {
     // sum += x - shift, square += (x - shift)^2, by lane
     void (*moments)(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
     void (*sum)(const T* x, std::size_t count, std::size_t step, double* sum);  // by lane
@@ -207,12 +213,23 @@ struct ImageLoops {
     void (*gradSums)(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second);
     void (*gradApply)(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other);
 
-    // Elements as they lie in memory; of bf16, a multiple of 16.
+    // Elements as they lie in memory, as many as there may be.
     void (*relu)(const T* x, T* y, std::size_t count);
     void (*reluBackward)(const T* y, const T* dy, T* dx, std::size_t count);
     void (*relu6)(const T* x, T* y, std::size_t count);
     void (*relu6Backward)(const T* y, const T* dy, T* dx, std::size_t count);
     void (*add)(const T* a, const T* b, T* y, std::size_t count);
+    void (*multiply)(const T* a, const T* b, T* y, std::size_t count);
+    void (*activation)(ActivationKind kind, const T* x, T* y, std::size_t count);
+    void (*activationBackward)(ActivationKind kind, const T* x, const T* dy, T* dx, std::size_t count);
+    void (*geluAndSlope)(T* x, T* y, std::size_t count);  // y = gelu(x); x becomes the slope there
+    void (*scale)(const float* x, float factor, T* y, std::size_t count);
+    void (*addRow)(float* y, const T* row, std::size_t count);  // y += row
+
+    void (*layerNorm)(const LayerNormRunOf<T>& run);
+    void (*layerNormBackward)(const LayerNormBackwardRunOf<T>& run);
+    // out[row] = a[row] . b[row], rows of `width` elements
+    void (*rowDots)(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);
 
     // One image plane of `block` channels (1, 8 or 16 elements a pixel; of bf16, 16).
     void (*maxPool)(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax);
@@ -225,17 +242,14 @@ struct ImageLoops {
 
 struct SimdTable {
     const char* name;
-    ImageLoops<float> floats;
-    ImageLoops<Bf16> halves;
+    Loops<float> floats;
+    Loops<Bf16> halves;
     template <class T>
-    const ImageLoops<T>& images() const {
+    const Loops<T>& of() const {
         if constexpr (sizeof(T) == sizeof(float)) return floats;
         else return halves;
     }
 
-    void (*multiply)(const float* a, const float* b, float* y, std::size_t count);
-    void (*scale)(const float* x, float factor, float* y, std::size_t count);
-    void (*addRow)(float* y, const float* row, std::size_t count);  // y += row
     void (*copyRows)(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
                      std::size_t rows);
 
@@ -244,6 +258,8 @@ struct SimdTable {
                         std::size_t laneStride, std::size_t count);
     void (*lanesToRows)(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount,
                         std::size_t count);
+    // Two rows of bf16 as pairs in the place of floats, the even one's element below; count: a multiple of 16.
+    void (*interleave)(const Bf16* even, const Bf16* odd, float* pairs, std::size_t count);
     std::size_t panelColumns, panelRows;  // columns: a multiple of 16
     void (*gemmPanel)(const GemmRun& run);
     // a is packed: for each panel of `panelRows` rows, that many floats at each depth; its strides are not looked at.
@@ -274,14 +290,6 @@ struct SimdTable {
     void (*blockProduct)(const BlockProduct& run);
     void (*blockGradientProduct)(const BlockGradientProduct& run);
 
-    void (*activation)(ActivationKind kind, const float* x, float* y, std::size_t count);
-    void (*activationBackward)(ActivationKind kind, const float* x, const float* dy, float* dx, std::size_t count);
-    void (*geluAndSlope)(float* x, float* y, std::size_t count);  // y = gelu(x); x becomes the slope there
-    void (*layerNorm)(const LayerNormRun& run);
-    void (*layerNormBackward)(const LayerNormBackwardRun& run);
-    // out[row] = a[row] . b[row], rows of `width` floats
-    void (*rowDots)(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
-                    float* out);
     // Scores become exp(scale score - largest), where `largest` is that of each row in all tiles so far (-inf before
     // the first); `sums` and the rows of y, which belong to these tiles, are brought to a new largest.
     void (*softmaxTile)(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride,
@@ -317,6 +325,11 @@ struct Bf16Table {
     // as many panels of (depth + 1) / 2 rows of pairs, which begin at the same place; an odd depth gets a zero.
     void (*toPairs)(float* panels, std::size_t count, std::size_t width, std::size_t depth);
     void (*gemm)(const GemmRun& run);  // as gemmPacked; the depth is counted in pairs
+    // c = a b [+ c], where a's rows are of pairs next to each other, and b's panels, of 32 columns each, lie
+    // `panelStride` apart; strides and the depth are counted in pairs. Neither a bias nor ReLU follows. For tiles there
+    // is room for what fills up a's and c's rows to a multiple of 16 and c's columns to one of 32, and the depth is
+    // filled with zeros to a multiple of 16.
+    void (*gemmRows)(const GemmRun& run, std::size_t panelStride);
 
     // Rows of 16 floats, or with a norm ReLU of it, to pairs of neighbours in a column (half as many rows, a last one's
     // other half zero) or in a row (rows of 8). What is written may begin where what is read does.
@@ -327,6 +340,10 @@ struct Bf16Table {
 };
 namespace v4_bf16 {
 extern const Bf16Table kBf16Table;
+}
+// gemmRows with tiles (AMX_BF16), which the kernel must have let the process use.
+namespace v4_amx {
+void gemmRows(const GemmRun& run, std::size_t panelStride);
 }
 
 const Bf16Table* bestBf16();                // null where this processor has no such instructions

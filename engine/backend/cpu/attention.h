@@ -1,0 +1,88 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/parallel.h"
+#include "engine/backend/index_check.h"
+#include "engine/ops/attention.h"
+
+namespace lockstep::cpu {
+
+// Queries and keys of a tile of scores, which then stays in the first-level cache. With causal attention half of the
+// tiles where a query sees itself is hidden: smaller ones waste less.
+constexpr std::size_t kTile = 64, kCausalTile = 32;
+
+// What forward and backward share. A head of a sample is one item of work; keys are gone over on the outside, so that
+// each of their tiles is packed once, queries on the inside.
+class Attention {
+public:
+    Attention(const Order& order, std::size_t partFloats, std::size_t inputs)
+        : m_simd(*order.machine.simd),
+          m_attrs(order.node.attrs.as<AttentionAttrs>()),
+          m_where(order.where()),
+          m_lengthsAt(order.node.inputs.size() > inputs ? inputs : 0),
+          m_partFloats(partFloats) {
+        const Shape& qkv = order.input(0).type.shape;
+        m_tokens = static_cast<std::size_t>(qkv[1]);
+        m_channels = static_cast<std::size_t>(qkv[2] / 3);
+        m_heads = static_cast<std::size_t>(m_attrs.heads);
+        m_width = m_channels / m_heads;
+        m_items = static_cast<std::size_t>(qkv[0]) * m_heads;
+        m_tile = m_attrs.causal ? kCausalTile : kTile;
+        m_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(m_width)));
+        const bool isSmall = m_items * m_tokens * m_tokens * m_width < kSmallWork * 16;
+        m_parts = isSmall ? 1 : static_cast<int>(std::min(m_items, static_cast<std::size_t>(order.machine.threads)));
+    }
+
+    std::size_t workspaceBytes() const { return static_cast<std::size_t>(m_parts) * m_partFloats * sizeof(float); }
+
+    static std::size_t rowFloats(const Order& order) {
+        return (static_cast<std::size_t>(order.input(0).type.shape[1]) + 15) / 16 * 16;
+    }
+
+protected:
+    // body(item, how many keys count, scratch)
+    template <class Body>
+    void forEachHead(const KernelCall& call, Body body) const {
+        const auto* lengths = m_lengthsAt ? in<std::int32_t>(call, m_lengthsAt) : nullptr;
+        if (lengths)
+            expectBetween(m_where, "length", {lengths, m_items / m_heads}, 1, static_cast<std::int64_t>(m_tokens));
+        inParts(m_parts, m_items, [&](std::size_t part, std::size_t begin, std::size_t end) {
+            float* scratch = reinterpret_cast<float*>(call.workspace) + part * m_partFloats;
+            for (std::size_t item = begin; item < end; ++item)
+                body(item, lengths ? static_cast<std::size_t>(lengths[item / m_heads]) : m_tokens, scratch);
+        });
+    }
+    // body(begin, count) for tiles of tokens
+    template <class Body>
+    void forEachTile(std::size_t from, std::size_t end, Body body) const {
+        for (std::size_t at = from; at < end; at += m_tile) body(at, std::min(m_tile, end - at));
+    }
+    std::size_t firstQuery(std::size_t key) const { return m_attrs.causal ? key : 0; }
+
+    std::size_t qkvStride() const { return 3 * m_channels; }
+    std::size_t qkvAt(std::size_t item) const {
+        return item / m_heads * m_tokens * qkvStride() + item % m_heads * m_width;
+    }
+    std::size_t rowsAt(std::size_t item) const {
+        return item / m_heads * m_tokens * m_channels + item % m_heads * m_width;
+    }
+
+    ScoreTile tileOf(float* scores, std::size_t query, std::size_t rows, std::size_t key, std::size_t columns) const {
+        const auto seen = m_attrs.causal ? static_cast<std::ptrdiff_t>(query + 1) - static_cast<std::ptrdiff_t>(key)
+                                         : static_cast<std::ptrdiff_t>(columns);
+        return {scores, rows, columns, kTile, seen, m_scale};
+    }
+
+    const SimdTable& m_simd;
+    AttentionAttrs m_attrs;
+    std::string m_where;
+    std::size_t m_lengthsAt, m_partFloats, m_tokens = 0, m_channels = 0, m_heads = 1, m_width = 0, m_items = 0,
+                                           m_tile = kTile;
+    float m_scale = 1;
+    int m_parts = 1;
+};
+
+}  // namespace lockstep::cpu
