@@ -102,8 +102,8 @@ void tst_tile_product::productsAreSums() {
     QFETCH(int, unit);
     if (unit == 1 && !bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
     if (unit == 2 && onednn::bf16Units() != onednn::Bf16Units::Tiles) QSKIP("this processor has no tiles of bf16");
-    void (*const all[])(const GemmRun&, std::size_t) = {of_test::tileProduct<PlainTiles>,
-                                                        bestBf16() ? bestBf16()->gemmRows : nullptr, v4_amx::gemmRows};
+    const GemmRows all[] = {of_test::tileProduct<PlainTiles>, bestBf16() ? bestBf16()->gemmRows : nullptr,
+                            v4_amx::gemmRows};
     const auto run = all[unit];
     for (const Extent& e : std::initializer_list<Extent>{{1, 1, 1},
                                                          {16, 16, 16},

@@ -155,7 +155,7 @@ protected:
     }
 
     Packed m_packed;
-    void (*m_multiply)(const GemmRun& run, std::size_t panelStride);
+    GemmRows m_multiply;
     bool m_isHalf;
 };
 

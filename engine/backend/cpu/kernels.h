@@ -21,8 +21,7 @@ struct Machine {
     onednn::Engine engine;
     const SimdTable* simd = nullptr;
     const Bf16Table* bf16 = nullptr;  // null: products of bf16 are those of rounded floats
-    void (*gemmRows)(const GemmRun& run,
-                     std::size_t panelStride) = nullptr;  // Bf16Table's, or with tiles; null: neither is there
+    GemmRows gemmRows = nullptr;      // Bf16Table's, or with tiles; null: neither is there
     int threads = 1;
 };
 

@@ -318,6 +318,12 @@ namespace v4 {
 extern const SimdTable kTable;
 }  // namespace v4
 
+// c = a b [+ c], where a's rows are of pairs of bf16 next to each other, and b's panels, of 32 columns of pairs each,
+// lie `panelStride` apart; strides and the depth are counted in pairs. Neither a bias nor ReLU follows. For tiles there
+// is room for what fills up a's and c's rows to a multiple of 16 and c's columns to one of 32, and the depth is filled
+// with zeros to a multiple of 16.
+using GemmRows = void (*)(const GemmRun& run, std::size_t panelStride);
+
 // Products of panels of pairs, each two bf16 of neighbouring depths in the place of a float (AVX512_BF16).
 struct Bf16Table {
     std::size_t panelColumns, panelRows;  // the v4 table's, which packs the panels
@@ -325,11 +331,7 @@ struct Bf16Table {
     // as many panels of (depth + 1) / 2 rows of pairs, which begin at the same place; an odd depth gets a zero.
     void (*toPairs)(float* panels, std::size_t count, std::size_t width, std::size_t depth);
     void (*gemm)(const GemmRun& run);  // as gemmPacked; the depth is counted in pairs
-    // c = a b [+ c], where a's rows are of pairs next to each other, and b's panels, of 32 columns each, lie
-    // `panelStride` apart; strides and the depth are counted in pairs. Neither a bias nor ReLU follows. For tiles there
-    // is room for what fills up a's and c's rows to a multiple of 16 and c's columns to one of 32, and the depth is
-    // filled with zeros to a multiple of 16.
-    void (*gemmRows)(const GemmRun& run, std::size_t panelStride);
+    GemmRows gemmRows;
 
     // Rows of 16 floats, or with a norm ReLU of it, to pairs of neighbours in a column (half as many rows, a last one's
     // other half zero) or in a row (rows of 8). What is written may begin where what is read does.
