@@ -158,7 +158,7 @@ Blocks settingsSection(const CardFacts& facts) {
 std::string precisionText(const CardFacts& facts) {
     const std::string& asked = facts.spec.precision;
     const bool isKnown = facts.started && !facts.started->precision.empty() && facts.started->precision != asked;
-    return isKnown ? facts.started->precision + ", the fastest as measured (" + asked + ")" : asked;
+    return isKnown ? facts.started->precision + ", chosen by precision=" + asked : asked;
 }
 
 Blocks environmentSection(const CardFacts& facts) {

@@ -17,7 +17,7 @@
 using namespace lockstep;
 using namespace lockstep::test;
 
-// Convolutions of single pixels, which the CPU makes of pairs of bf16 where it has instructions for them.
+// What the CPU makes of bf16 where it has instructions for it: convolutions, products of rows, attention.
 class tst_cpu_bf16 : public QObject {
     Q_OBJECT
 private slots:

@@ -134,6 +134,16 @@ private slots:
         QVERIFY(!says(facts, "since the training") && says(facts, ", changed since | test |"));
     }
 
+    void whatPrecisionCameToIsSaid() {
+        CardFacts facts = smallTrial();
+        facts.spec.precision = "auto";
+        QVERIFY(says(facts, "| **Precision** | auto |"));  // of an old trial
+        facts.started->precision = "bf16";
+        QVERIFY(says(facts, "| **Precision** | bf16, chosen by precision=auto |"));
+        facts.spec.precision = "bf16";
+        QVERIFY(says(facts, "| **Precision** | bf16 |"));
+    }
+
     void whatIsMissingIsSaid() {
         CardFacts facts = smallTrial();
         facts.row.state = "queued", facts.row.step = facts.row.epoch = 0, facts.row.finishedAt.clear();

@@ -38,6 +38,14 @@ struct Packed {
     std::size_t pairs() const { return tokens * width / 2; }
 };
 
+// What all that a head has takes.
+template <class Head>
+std::size_t floatsOf(const Packed& packed) {
+    Scratch scratch;
+    Head(scratch, packed);
+    return scratch.taken();
+}
+
 // Attention whose products are of operands rounded to bf16, in pairs or in tiles: scores, their softmax, sums and all
 // that is added up stay f32. Memory is of floats or of bf16. A head is packed once, as rows of pairs (what a product
 // calls a) or as panels of 32 columns of pairs (b), where a pair is of neighbours in the product's depth: features
@@ -161,7 +169,7 @@ protected:
 
 class HalfForward final : public Kernel, HalfAttention {
 public:
-    explicit HalfForward(const Order& order) : HalfAttention(order, floatsOf(Packed(order)), 1) {}
+    explicit HalfForward(const Order& order) : HalfAttention(order, floatsOf<Head>(Packed(order)), 1) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
@@ -195,12 +203,6 @@ private:
         float *queries, *rows, *keys, *values, *y, *scores, *weights, *largest, *sums;
     };
 
-    static std::size_t floatsOf(const Packed& packed) {
-        Scratch scratch;
-        Head(scratch, packed);
-        return scratch.taken();
-    }
-
     void addKeys(const Head& head, std::size_t key, std::size_t columns) const {
         forEachTile(firstQuery(key), m_tokens, [&](std::size_t query, std::size_t rows) {
             float* y = head.y + query * m_packed.width;
@@ -224,7 +226,7 @@ private:
 
 class HalfBackward final : public Kernel, HalfAttention {
 public:
-    explicit HalfBackward(const Order& order) : HalfAttention(order, floatsOf(Packed(order)), 4) {}
+    explicit HalfBackward(const Order& order) : HalfAttention(order, floatsOf<Head>(Packed(order)), 4) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
@@ -273,12 +275,6 @@ private:
         float *queries, *queriesTurned, *dy, *dyTurned, *keys, *keysAcross, *valuesAcross, *rows, *panels, *dqueries,
             *dkeys, *dvalues, *scores, *dscores, *scoreRows, *scorePanels, *inner;
     };
-
-    static std::size_t floatsOf(const Packed& packed) {
-        Scratch scratch;
-        Head(scratch, packed);
-        return scratch.taken();
-    }
 
     void packHead(const Head& head, const std::byte* queries, const std::byte* dy) const {
         packRows(queries, qkvStride(), head.queries);

@@ -208,7 +208,8 @@ std::vector<std::size_t> rowsOfProduct(const Node& node) {
     return {0};
 }
 
-// Matrix products pack what they read: nothing is gained by another layout.
+// Our own products pack what they read, so that nothing is gained by another layout; the library's read rows of bf16
+// where they lie, and make them, but for gradients of weights, which are sums of floats.
 void layOutProduct(LayoutPass& pass, const Node& node) {
     const Shape& x = pass.oldValue(node.inputs[0]).type.shape;
     const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
