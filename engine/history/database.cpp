@@ -72,9 +72,10 @@ std::string headerOf(const fs::path& file) {
 // An empty file is a database without tables.
 void checkHeader(const fs::path& file, int newest) {
     constexpr std::string_view kMagic("SQLite format 3\0", 16);
-    const std::string header = headerOf(file);
     std::error_code error;
-    if (fs::file_size(file, error) > 0 && !header.starts_with(kMagic)) refuse(file, "history.not-a-history");
+    const bool empty = fs::file_size(file, error) == 0;  // before it is read: another process may be filling it
+    const std::string header = headerOf(file);
+    if (!empty && !error && !header.starts_with(kMagic)) refuse(file, "history.not-a-history");
     const int version = headerNumber(header, 60);
     if (headerNumber(header, 68) == kHistoryApplicationId && version > newest) {
         refuse(file, "history.newer", {std::to_string(version), std::to_string(newest)});
@@ -86,6 +87,8 @@ struct Version {
     bool fresh = false;  // no table yet
 };
 
+// Within a transaction: what is asked one after another must be of one moment, or a history that somebody makes
+// meanwhile looks like another program's file.
 Version versionOf(Database& database, const fs::path& file, int newest) {
     const int application = integerOf(database, "PRAGMA application_id");
     const int version = integerOf(database, "PRAGMA user_version");
@@ -94,6 +97,11 @@ Version versionOf(Database& database, const fs::path& file, int newest) {
     if (application != kHistoryApplicationId) refuse(file, "history.not-a-history");
     if (version > newest) refuse(file, "history.newer", {std::to_string(version), std::to_string(newest)});
     return {version, false};
+}
+
+Version snapshotVersionOf(Database& database, const fs::path& file, int newest) {
+    const SQLite::Transaction snapshot(database);
+    return versionOf(database, file, newest);
 }
 
 void checkContent(Database& database, const fs::path& file) {
@@ -162,7 +170,7 @@ bool inspect(const fs::path& file, std::span<const Migration> steps) {
     if (!fs::exists(file, error) || fs::file_size(file, error) == 0) return false;
     checkHeader(file, steps.back().version);
     auto database = openReadOnly(file);
-    const Version version = versionOf(*database, file, steps.back().version);
+    const Version version = snapshotVersionOf(*database, file, steps.back().version);
     if (!version.fresh) checkContent(*database, file);
     return version.number == steps.back().version;
 }
@@ -206,7 +214,7 @@ std::unique_ptr<Database> openForReading(const fs::path& file, std::span<const M
         if (!fs::exists(file, error)) refuse(file, "history.absent");
         checkHeader(file, steps.back().version);
         auto database = openReadOnly(file);
-        const Version version = versionOf(*database, file, steps.back().version);
+        const Version version = snapshotVersionOf(*database, file, steps.back().version);
         if (version.fresh) refuse(file, "history.absent");
         if (version.number < steps.back().version) {
             refuse(file, "history.older", {std::to_string(version.number), std::to_string(steps.back().version)});

@@ -1,7 +1,10 @@
 #include <QtTest>
+#include <barrier>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <random>
+#include <set>
 #include <span>
 #include <thread>
 
@@ -18,6 +21,7 @@ class tst_HistoryFile : public QObject {
 private slots:
     void migrationsAreNumberedWithoutGaps();
     void aFreshFileIsAHistory();
+    void aFreshFileMayBeOpenedByAllAtOnce();
     void anOlderFileIsMigratedWithItsRows();
     void aHistoryOfTheFirstVersionIsReadAfterwards();
     void evaluationsOfBeforeTheirDatasetWasKept();
@@ -104,6 +108,30 @@ void tst_HistoryFile::aFreshFileIsAHistory() {
     QCOMPARE(filesOf(folder.path()), std::size_t{1});
     put(folder.path() / "empty", "");
     QVERIFY(openStore(folder.path() / "empty") != nullptr);
+}
+
+// Whoever looks while another makes the history finds none yet, or all of it; never another program's file.
+void tst_HistoryFile::aFreshFileMayBeOpenedByAllAtOnce() {
+    constexpr int kRounds = 200;
+    std::mutex mutex;
+    std::multiset<std::string> codes;
+    for (int round = 0; round < kRounds; ++round) {
+        const Folder folder;
+        std::barrier start(6);
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 6; ++i) {
+            threads.emplace_back([&, i] {
+                start.arrive_and_wait();
+                std::this_thread::sleep_for(std::chrono::microseconds(round * 37 * i % 4000));
+                const bool reads = i % 3 == 2;
+                const std::string code =
+                    reads ? codeOf(TrialQuery::open(folder.file())) : codeOf(TrialStore::open(folder.file()));
+                const std::lock_guard lock(mutex);
+                if (!code.empty() && !(reads && code == "history.absent")) codes.insert(code);
+            });
+        }
+    }
+    QVERIFY2(codes.empty(), codes.empty() ? "" : codes.begin()->c_str());
 }
 
 void tst_HistoryFile::anOlderFileIsMigratedWithItsRows() {
