@@ -236,7 +236,8 @@ void tst_cpu_product::denseLayersAgreeWithTheReference_data() {
     }
 }
 
-// Products round what they read, as the reference does; sums are given what is rounded.
+// Products round what they read, as the reference does; sums are given what is rounded. Where there are tiles, rows
+// lie in memory as bf16, which rounds what is made, too.
 void tst_cpu_product::denseLayersAgreeWithTheReference() {
     QFETCH(int, at);
     const test::OpCase& one = test::opCases()[static_cast<std::size_t>(at)];
@@ -254,8 +255,12 @@ void tst_cpu_product::denseLayersAgreeWithTheReference() {
     const auto actual = with(*makeCpuBackend(), Precision::Bf16),
                expected = with(*makeReferenceBackend(), Precision::Bf16);
     QCOMPARE(actual.size(), expected.size());
-    for (std::size_t i = 0; i < actual.size(); ++i)
-        QVERIFY2(test::relativeError(actual[i], expected[i]) <= one.tolerance, std::to_string(i).c_str());
+    const bool areRowsHalves = onednn::bf16Units() == onednn::Bf16Units::Tiles && one.op != &kDenseBackwardWeights;
+    const double allowed = std::max(one.tolerance, areRowsHalves ? std::ldexp(1.0, -8) : 0.0);
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        const double error = test::relativeError(actual[i], expected[i]);
+        QVERIFY2(error <= allowed, std::to_string(error).c_str());
+    }
     const double rounding = test::relativeError(with(*makeCpuBackend(), Precision::Fp32)[0], expected[0]);
     QVERIFY2(rounding > one.tolerance && rounding < 0.1, std::to_string(rounding).c_str());
 }
