@@ -64,7 +64,7 @@ class NormPass {
 public:
     NormPass(const Order& order, const FusedNormAttrs& attrs)
         : m_loops(order.machine.simd->of<T>()),
-          m_runs(channelRuns(order.input(0))),
+          m_runs(inPieces(channelRuns(order.input(0)))),
           m_items(m_runs, order.machine.threads),
           m_attrs(attrs),
           m_branches(branchesOf(attrs)) {}

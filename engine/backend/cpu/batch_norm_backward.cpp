@@ -44,7 +44,7 @@ public:
         : m_loops(order.machine.simd->of<T>()),
           m_attrs(attrs),
           m_ports(portsOf(order.node, attrs)),
-          m_runs(channelRuns(order.input(m_ports.x))),
+          m_runs(inPieces(channelRuns(order.input(m_ports.x)))),
           m_items(m_runs, order.machine.threads) {}
 
     std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_items.parts()) * sizeof(Sums); }

@@ -88,4 +88,18 @@ ChannelRuns channelRuns(const Value& value) {
     return runs;
 }
 
+ChannelRuns inPieces(ChannelRuns runs) {
+    constexpr std::int64_t kLeast = 16, kMost = 64;
+    const bool isChannelsLast = runs.step != 16;
+    const std::int64_t all = runs.samples * runs.pixels;
+    std::int64_t pixels = kMost;
+    while (all % pixels != 0) --pixels;
+    if (!isChannelsLast || pixels < kLeast) return runs;
+    runs.samples = all / pixels;
+    runs.pixels = pixels;
+    runs.run = runs.lastRun = size(pixels) * 16;
+    runs.sampleStride = size(pixels) * runs.step;
+    return runs;
+}
+
 }  // namespace lockstep::cpu

@@ -57,4 +57,8 @@ struct ChannelRuns {
 // when they fill all groups: then a `sample` is a group of sixteen, and has sixteen times the pixels.
 ChannelRuns channelRuns(const Value& value);
 
+// The same elements; where channels lie last, a `sample` is so few pixels that the nearest cache keeps them while one
+// block after another is gone through.
+ChannelRuns inPieces(ChannelRuns runs);
+
 }  // namespace lockstep::cpu

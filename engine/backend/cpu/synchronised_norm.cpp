@@ -18,7 +18,7 @@ class SynchronisedNorm : public Kernel {
 protected:
     explicit SynchronisedNorm(const Order& order)
         : m_loops(order.machine.simd->of<T>()),
-          m_runs(channelRuns(order.input(0))),
+          m_runs(inPieces(channelRuns(order.input(0)))),
           m_items(m_runs, order.machine.threads) {}
 
     std::int64_t channels() const { return m_runs.channels; }

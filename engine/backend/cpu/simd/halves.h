@@ -1,4 +1,8 @@
 #pragma once
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "engine/backend/cpu/simd/lanes.h"
 #include "engine/backend/cpu/simd/table.h"
 
@@ -6,14 +10,20 @@
 // they are written. NaN stays NaN.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
+// In the upper halves of what it returns.
+template <class Bits, class Float>
+[[gnu::always_inline]] inline Bits roundedToHalf(Float value) {
+    const Bits bits = (Bits)value, rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    return value != value ? bits | 0x400000u : rounded;
+}
+
 template <class Float, class Bits, class Narrow>
 struct NativeHalves {
     [[gnu::always_inline]] static Float load(const Bf16* at) {
         return (Float)(__builtin_convertvector(get<Narrow>(at), Bits) << 16);
     }
     [[gnu::always_inline]] static void store(Bf16* at, Float value) {
-        const Bits bits = (Bits)value, rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
-        put(at, __builtin_convertvector((value != value ? bits | 0x400000u : rounded) >> 16, Narrow));
+        put(at, __builtin_convertvector(roundedToHalf<Bits>(value) >> 16, Narrow));
     }
 };
 
@@ -30,10 +40,19 @@ template <>
 struct Halves<F8> : NativeHalves<F8, U8, H8> {};
 #endif
 #ifdef __AVX512F__
-using H16 = std::uint16_t __attribute__((vector_size(32)));
 using U16 = std::uint32_t __attribute__((vector_size(64)));
+// In one step each: compilers convert whole registers half by half.
 template <>
-struct Halves<F16> : NativeHalves<F16, U16, H16> {};
+struct Halves<F16> {
+    static constexpr __mmask16 kAll = 0xffff;
+
+    [[gnu::always_inline]] static F16 load(const Bf16* at) {
+        return (F16)((U16)_mm512_maskz_cvtepu16_epi32(kAll, get<__m256i>(at)) << 16);
+    }
+    [[gnu::always_inline]] static void store(Bf16* at, F16 value) {
+        put(at, _mm512_maskz_cvtepi32_epi16(kAll, (__m512i)(roundedToHalf<U16>(value) >> 16)));
+    }
+};
 #endif
 template <class Half>
 struct Halves<Pair<Half>> {

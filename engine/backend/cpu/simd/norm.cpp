@@ -69,7 +69,8 @@ void sum(const T* x, std::size_t count, std::size_t step, double* sums) {
 namespace {
 
 template <int kResidual, bool kRelu, class T>
-void normWhole(const NormRunOf<T>& run) {
+void normWhole(const NormRunOf<T>& given) {
+    const NormRunOf<T> run = given;  // of its own, which nothing that is stored can change
     const F16 mean = load(run.mean), scale = load(run.scale), offset = load(run.offset);
     const F16 mean2 = kResidual == 2 ? load(run.mean2) : F16{}, scale2 = kResidual == 2 ? load(run.scale2) : F16{};
     for (std::size_t i = 0; i < run.count; i += 16) {
@@ -116,7 +117,8 @@ template <GradMask kMask, bool kPair, class T>
 }
 
 template <GradMask kMask, bool kPair, bool kSecond, class T>
-void gradSumsWhole(const GradRunOf<T>& run, const GradSums& sums) {
+void gradSumsWhole(const GradRunOf<T>& given, const GradSums& sums) {
+    const GradRunOf<T> run = given;
     const F16 mean = load(run.mean), mean2 = kSecond ? load(run.mean2) : F16{};
     const F16 scale = load(run.scale), offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
     for (std::size_t begin = 0; begin < run.count; begin += kChunk) {
@@ -137,7 +139,8 @@ void gradSumsWhole(const GradRunOf<T>& run, const GradSums& sums) {
 }
 
 template <GradMask kMask, bool kPair, GradOther kOther, class T>
-void gradApplyWhole(const GradRunOf<T>& run) {
+void gradApplyWhole(const GradRunOf<T>& given) {
+    const GradRunOf<T> run = given;
     const F16 mean = load(run.mean), scale = load(run.scale), slope = load(run.slope), shift = load(run.shift);
     const F16 offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
     constexpr bool kNorm = kOther == GradOther::Norm;
