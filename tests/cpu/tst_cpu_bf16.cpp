@@ -5,6 +5,7 @@
 
 #include "engine/backend/cpu/conv_choice.h"
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/product_speed.h"
 #include "engine/backend/cpu/simd/table.h"
 #include "engine/backend/reference/reference_backend.h"
@@ -28,6 +29,8 @@ private slots:
     void operandsAloneAreRounded();
     void theLibrarysRoundOperandsAlone_data();
     void theLibrarysRoundOperandsAlone();
+    void thoseOfSamplesDoSo_data();
+    void thoseOfSamplesDoSo();
     void itsProductsAreThose_data();
     void itsProductsAreThose();
     void attentionRoundsOperandsAlone_data();
@@ -37,6 +40,7 @@ private slots:
     void graphsAgreeWithTheReference_data();
     void graphsAgreeWithTheReference();
     void poolsOfEveryKindAgreeWithTheReference();
+    void thoseOfSamplesStandAmongOthers();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -202,6 +206,37 @@ void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
     compareRounded(halvesByTheLibrary(), at);
 }
 
+// As where the processor has tiles, with samples in their rows wherever that can be.
+const ChoosingBackend& inSamples() {
+    static const ChoosingBackend backend(
+        [](const cpu::ConvPass& pass) {
+            return cpu::suitsSamples(pass.attrs, pass.x, pass.w) ? cpu::ConvAlgorithm::Samples
+                                                                 : cpu::ConvAlgorithm::DirectBf16;
+        },
+        onednn::Bf16Units::Tiles);
+    return backend;
+}
+
+void tst_cpu_bf16::thoseOfSamplesDoSo_data() {
+    QTest::addColumn<int>("at");
+    const auto& cases = opCases();
+    int rows = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const Graph lowered = inSamples().lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
+        if (std::ranges::count(lowered.nodes(), std::string(cpu::kSamplesBf16), &Node::algorithm) == 0) continue;
+        QTest::newRow(cases[i].name.c_str()) << static_cast<int>(i);
+        ++rows;
+    }
+    QVERIFY(rows >= 12);
+}
+
+// Images lie in memory as bf16, gradients of weights do not.
+void tst_cpu_bf16::thoseOfSamplesDoSo() {
+    QFETCH(int, at);
+    const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("conv2d_backward_weights");
+    compareRounded(inSamples(), at, 0.02, isWeights ? 0 : kHalfUlp);
+}
+
 // As where the processor has tiles. What is not a sum for a weight lies in memory as bf16.
 void tst_cpu_bf16::itsProductsAreThose_data() {
     QTest::addColumn<int>("at");
@@ -359,6 +394,37 @@ void tst_cpu_bf16::poolsOfEveryKindAgreeWithTheReference() {
         const std::string found = differences(tiles(), graph, options, allowance(Precision::Bf16));
         QVERIFY2(found.empty(), (std::to_string(largest) + ": " + found).c_str());
     }
+}
+
+// Between norms, branches and the library's convolutions; nothing is reordered on the way but weights.
+void tst_cpu_bf16::thoseOfSamplesStandAmongOthers() {
+    constexpr std::int64_t kSamples = 96;
+    const auto build = [](DType compute) {
+        Net net(compute, true, {kSamples, 3, 8, 8});
+        const auto normed = [&](ValueId x, std::int64_t channels, const Conv2dAttrs& attrs) {
+            return net.relu(net.norm(net.conv(x, channels, 3, attrs)));
+        };
+        ValueId x = normed(net.image(), 32, {.padding = {1, 1}});
+        x = net.add(normed(x, 32, {.padding = {1, 1}}), x);
+        x = net.add(normed(x, 64, {.stride = {2, 2}, .padding = {1, 1}}), net.conv(x, 64, 1, {.stride = {2, 2}}));
+        x = normed(net.conv(x, 48, 1, {}, true), 64, {.padding = {1, 1}});
+        return net.finish(net.dense(net.globalPool(x), 10));
+    };
+    const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
+    const std::string found =
+        differences(inSamples(), GraphCase{"samples", build, 3e-4}, options, 4 * allowance(Precision::Bf16));
+    QVERIFY2(found.empty(), found.c_str());
+    const Graph lowered =
+        inSamples().lower(toPrecision(build(DType::F32), DType::BF16), {.precision = Precision::Bf16});
+    int passes = 0;
+    for (const Node& node : lowered.nodes()) {
+        passes += node.algorithm == cpu::kSamplesBf16 ? 1 : 0;
+        if (node.op != &cpu::kReorder) continue;
+        const Value& to = lowered.value(node.outputs[0]);
+        const bool isBatch = lowered.value(node.inputs[0]).role == ValueRole::Input;
+        QVERIFY2(isBatch || to.type.shape.rank() != 4 || to.type.shape[0] != kSamples, to.name.c_str());
+    }
+    QCOMPARE(passes, 9);  // three convolutions, three passes
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

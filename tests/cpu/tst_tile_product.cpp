@@ -102,9 +102,9 @@ void tst_tile_product::productsAreSums() {
     QFETCH(int, unit);
     if (unit == 1 && !bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
     if (unit == 2 && onednn::bf16Units() != onednn::Bf16Units::Tiles) QSKIP("this processor has no tiles of bf16");
-    const GemmRows all[] = {of_test::tileProduct<PlainTiles>, bestBf16() ? bestBf16()->gemmRows : nullptr,
-                            v4_amx::gemmRows};
-    const auto run = all[unit];
+    const GemmRows all[] = {
+        {of_test::tileProduct<PlainTiles>}, {bestBf16() ? bestBf16()->gemmRows : nullptr}, v4_amx::kGemmRows};
+    const GemmRows& rows = all[unit];
     for (const Extent& e : std::initializer_list<Extent>{{1, 1, 1},
                                                          {16, 16, 16},
                                                          {32, 32, 32},
@@ -125,17 +125,19 @@ void tst_tile_product::productsAreSums() {
         }
         for (const bool adds : {false, true}) {
             std::vector<float> c(wholeRows * cStride, 0.5f);
-            run({.a = a.data(),
-                 .aRowStride = aStride,
-                 .aDepthStride = 1,
-                 .panel = b.data(),
-                 .c = c.data(),
-                 .cRowStride = cStride,
-                 .rows = e.rows,
-                 .depth = e.depth,
-                 .columns = e.columns,
-                 .adds = adds},
-                wholeDepth * kPanel);
+            rows.begin();
+            rows.multiply({.a = a.data(),
+                           .aRowStride = aStride,
+                           .aDepthStride = 1,
+                           .panel = b.data(),
+                           .c = c.data(),
+                           .cRowStride = cStride,
+                           .rows = e.rows,
+                           .depth = e.depth,
+                           .columns = e.columns,
+                           .adds = adds},
+                          wholeDepth * kPanel);
+            rows.end();
             for (std::size_t i = 0; i < e.rows; ++i) {
                 for (std::size_t j = 0; j < e.columns; ++j) {
                     const float* column = b.data() + j / kPanel * wholeDepth * kPanel + j % kPanel;

@@ -55,7 +55,7 @@ protected:
     HalfAttention(const Order& order, std::size_t partFloats, std::size_t inputs)
         : Attention(order, partFloats, inputs),
           m_packed(order),
-          m_multiply(order.machine.gemmRows),
+          m_products(order.machine.gemmRows),
           m_isHalf(order.input(0).type.dtype == DType::BF16) {}
 
     const std::byte* at(const std::byte* values, std::size_t element) const {
@@ -153,7 +153,7 @@ protected:
         run.depth = divideUp(depth, 2);
         run.columns = b.columns;
         run.adds = adds;
-        m_multiply(run, b.panelFloats);
+        m_products.multiply(run, b.panelFloats);
     }
     Rows tokenRows(const float* rows, std::size_t token, std::size_t count) const {
         return {rows + token * m_packed.width / 2, m_packed.width / 2, count};
@@ -163,7 +163,7 @@ protected:
     }
 
     Packed m_packed;
-    GemmRows m_multiply;
+    const GemmRows& m_products;
     bool m_isHalf;
 };
 
@@ -174,6 +174,7 @@ public:
 
     void run(const KernelCall& call) override {
         forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
+            const RowProducts products(m_products);
             Scratch all(scratch);
             const Head head(all, m_packed);
             const std::byte* queries = at(call.inputs[0], qkvAt(item));
@@ -231,6 +232,7 @@ public:
 
     void run(const KernelCall& call) override {
         forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
+            const RowProducts products(m_products);
             Scratch all(scratch);
             Head head(all, m_packed);
             head.logSumExp = in(call, 2) + item * m_tokens;

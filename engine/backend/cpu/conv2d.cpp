@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/backend/cpu/conv_choice.h"
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
@@ -70,6 +71,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConv(order);
     if (order.node.algorithm == "winograd") return makeWinograd(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
+    if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
     return makeConv(order, onednn::Pass::Forward, order.node.attrs.as<Conv2dAttrs>(), order.input(0), order.input(1),
                     order.output(0), order.node.inputs.size() == 3);
 }
@@ -78,6 +80,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardData(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardData(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardData(order);
+    if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return makeConv(order, onednn::Pass::BackwardData, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.output(0),
                     order.input(1), order.input(0), false);
@@ -87,6 +90,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
+    if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardWeights(order);
     return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv,
                     order.input(0), order.output(0), order.input(1), order.node.outputs.size() == 2);
 }

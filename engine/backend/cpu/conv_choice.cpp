@@ -8,6 +8,7 @@ std::string text(ConvAlgorithm algorithm) {
         case ConvAlgorithm::DirectBf16: return kDirectBf16;
         case ConvAlgorithm::Winograd: return "winograd";
         case ConvAlgorithm::Pointwise: return "pointwise";
+        case ConvAlgorithm::Samples: return kSamplesBf16;
     }
     return "";
 }

@@ -52,6 +52,12 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
            (isTwoByTwo || y[2] * y[3] >= kEnoughPixels * tilesPerImage);
 }
 
+bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+    constexpr std::int64_t kPanel = 32, kMostPixels = 20 * 20;
+    return attrs.groups == 1 && x[0] % kPanel == 0 && w[0] % kPanel == 0 && w[1] % kPanel == 0 &&
+           x[2] * x[3] <= kMostPixels;
+}
+
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
     constexpr std::array<int, 2> kOnes{1, 1};
     constexpr std::int64_t kLanes = 16, kFirstLayer = 4;

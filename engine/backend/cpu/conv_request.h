@@ -24,6 +24,10 @@ inline constexpr const char* kPackedDirect = "direct+pack";
 // channels, and no more filters than stay in the second-level cache.
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
+// Products whose rows are samples (sample_conv.cpp), of whole panels of 32 channels, filters and samples. Images of
+// many pixels fill tiles of their own rows.
+bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
+
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 

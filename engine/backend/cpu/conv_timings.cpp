@@ -19,6 +19,7 @@ using onednn::Pass;
 constexpr double kClearlyFaster = 0.9;
 constexpr int kRuns = 5;
 constexpr double kEnough = 0.1;                           // seconds, after which two runs will do
+constexpr std::int64_t kWhole = 32;                       // samples, of which some algorithms need multiples
 constexpr std::int64_t kMultiplications = 4'000'000'000;  // by the direct algorithm
 
 // The pass alone.
@@ -118,8 +119,10 @@ bool mayBeHalf(const ConvPass& conv, DType operands) {
 std::vector<ConvAlgorithm> candidates(const ConvPass& conv, DType operands) {
     std::vector<ConvAlgorithm> all{chooseByRule(conv)};
     if (all.front() == ConvAlgorithm::Winograd) all.push_back(ConvAlgorithm::Direct);
-    const bool isRule = onednn::bf16Units() == onednn::Bf16Units::Tiles;
-    if (mayBeHalf(conv, operands)) all.insert(isRule ? all.begin() : all.end(), ConvAlgorithm::DirectBf16);
+    if (!mayBeHalf(conv, operands)) return all;
+    const bool areTiles = onednn::bf16Units() == onednn::Bf16Units::Tiles;
+    all.insert(areTiles ? all.begin() : all.end(), ConvAlgorithm::DirectBf16);
+    if (areTiles && suitsSamples(conv.attrs, conv.x, conv.w)) all.push_back(ConvAlgorithm::Samples);
     return all;
 }
 
@@ -131,6 +134,7 @@ ConvPass ofFewSamples(const ConvPass& conv) {
         return ConvPass{conv.pass, conv.attrs, conv.x.withDim(0, few), conv.w, conv.y.withDim(0, few)};
     };
     std::int64_t few = std::clamp(kMultiplications / perSample, std::int64_t{1}, samples);
+    if (few < samples && few > kWhole) few -= few % kWhole;
     const ConvAlgorithm rule = chooseByRule(conv);
     while (few < samples && chooseByRule(of(few)) != rule) few = std::min(2 * few, samples);
     return of(few);

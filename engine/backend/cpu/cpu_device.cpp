@@ -32,8 +32,8 @@ CpuDevice::CpuDevice(const DeviceChoice& choice)
     omp_set_num_threads(choice.threads);
     m_machine.simd = &bestSimd();
     m_machine.bf16 = bestBf16();
-    if (m_machine.bf16) m_machine.gemmRows = m_machine.bf16->gemmRows;
-    if (onednn::bf16Units() == onednn::Bf16Units::Tiles) m_machine.gemmRows = v4_amx::gemmRows;
+    if (m_machine.bf16) m_machine.gemmRows.multiply = m_machine.bf16->gemmRows;
+    if (onednn::bf16Units() == onednn::Bf16Units::Tiles) m_machine.gemmRows = v4_amx::kGemmRows;
     m_machine.threads = choice.threads;
 #pragma omp parallel num_threads(choice.threads)
     _mm_setcsr(_mm_getcsr() | kFlushDenormals);

@@ -21,8 +21,21 @@ struct Machine {
     onednn::Engine engine;
     const SimdTable* simd = nullptr;
     const Bf16Table* bf16 = nullptr;  // null: products of bf16 are those of rounded floats
-    GemmRows gemmRows = nullptr;      // Bf16Table's, or with tiles; null: neither is there
+    GemmRows gemmRows;                // Bf16Table's, or with tiles; multiply is null: neither is there
     int threads = 1;
+};
+
+// Products of rows by the thread that it is made on, while it is there.
+class RowProducts {
+public:
+    explicit RowProducts(const GemmRows& rows) : m_rows(rows) { m_rows.begin(); }
+    ~RowProducts() { m_rows.end(); }
+    RowProducts(const RowProducts&) = delete;
+    RowProducts& operator=(const RowProducts&) = delete;
+    void multiply(const GemmRun& run, std::size_t panelStride = 0) const { m_rows.multiply(run, panelStride); }
+
+private:
+    const GemmRows& m_rows;
 };
 
 // A node whose kernel is to be made.
@@ -91,6 +104,10 @@ std::unique_ptr<Kernel> makeLaneConvBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeWinograd(const Order& order);
 std::unique_ptr<Kernel> makeWinogradBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeWinogradBackwardWeights(const Order& order);
+// sample_conv.cpp: the same with samples in the rows of tiles
+std::unique_ptr<Kernel> makeSampleConv(const Order& order);
+std::unique_ptr<Kernel> makeSampleConvBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeSampleConvBackwardWeights(const Order& order);
 // pointwise.cpp: the same of one pixel's channels
 std::unique_ptr<Kernel> makePointwise(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);

@@ -139,7 +139,20 @@ ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPa
     const ConvAlgorithm chosen = isFused ? chooseByRule(conv) : pass.choose(conv);
     const bool hasBias = node.op == &kConv2dRelu || node.op == &kConv2dBackwardWeightsBias ||
                          (node.op == &kConv2d && node.inputs.size() == 3);
+    if (hasBias && chosen == ConvAlgorithm::Samples) return ConvAlgorithm::DirectBf16;
     return hasBias && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
+}
+
+Desc halfImage(const Shape& shape) { return Desc::channelsLast(shape.dims(), DType::BF16); }
+
+// With samples in the rows of tiles: an image from another, which is the first input; the weights' panels have columns
+// along `columnAxis`.
+void layOutSamples(LayoutPass& pass, const Node& node, const Conv2dAttrs& attrs, int columnAxis) {
+    const ValueId image = node.inputs[0], w = node.inputs[1];
+    const Desc panels = Desc::productPanels(pass.oldValue(w).type.shape.dims(), columnAxis);
+    pass.emit(node,
+              {pass.image(image, halfImage(pass.oldValue(image).type.shape)), takeWeights(pass, w, panels, attrs)},
+              kSamplesBf16, {{halfImage(pass.oldValue(node.outputs[0]).type.shape)}});
 }
 
 std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
@@ -180,6 +193,7 @@ void layOutConv(LayoutPass& pass, const Node& node) {
                         pass.oldValue(node.outputs[0]).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
     if (isOwn(algorithm)) return layOutBlocked(pass, node, algorithm);
+    if (algorithm == ConvAlgorithm::Samples) return layOutSamples(pass, node, attrs, 0);
     Choice choice = choiceOf(conv);
     choice.request.relu = node.op == &kConv2dRelu;
     choice.request.bias = node.inputs.size() == 3;
@@ -207,6 +221,7 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
         return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{blockedImage(shape)}});
     }
+    if (algorithm == ConvAlgorithm::Samples) return layOutSamples(pass, node, attrs, 1);
     Choice choice = choiceOf(conv);
     choice.sources = pass.imageLayouts(shape);
     choice.destinations = {pass.imageLayouts(dy).back()};
@@ -228,11 +243,13 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
     const ConvPass conv{Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
-    if (isOwn(algorithm)) {
+    const bool areSamples = algorithm == ConvAlgorithm::Samples;
+    if (isOwn(algorithm) || areSamples) {
+        const auto imageOf = areSamples ? halfImage : blockedImage;
         const Desc filters = blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
-        std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
-                                    pass.image(dy, blockedImage(pass.oldValue(dy).type.shape))};
+        std::vector<ValueId> inputs{pass.image(x, imageOf(pass.oldValue(x).type.shape)),
+                                    pass.image(dy, imageOf(pass.oldValue(dy).type.shape))};
         for (std::size_t i = 2; i < node.inputs.size(); ++i) inputs.push_back(pass.rowMajor(node.inputs[i]));
         return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{filters, axesOf(attrs), true}});
     }

@@ -38,6 +38,9 @@ public:
     static Desc channelsLast(std::span<const std::int64_t> dims, DType dtype);
     // Weights K,C,R,S in blocks of 16 channels by 16 outputs.
     static Desc blockedFilters(std::span<const std::int64_t> dims, DType dtype);
+    // Weights K,C,R,S of bf16 as panels that products read (GemmRows): 32 columns of pairs of neighbours in the other
+    // axis, tap by tap. Columns are of axis 0 or 1; both axes are multiples of 32.
+    static Desc productPanels(std::span<const std::int64_t> dims, int columnAxis);
 
     // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.
     static Desc sampleLanes(std::span<const std::int64_t> dims, DType dtype);

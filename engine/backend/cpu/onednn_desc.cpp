@@ -70,6 +70,25 @@ Desc Desc::blockedFilters(std::span<const std::int64_t> dims, DType dtype) {
     return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::OIhw16i16o)); });
 }
 
+Desc Desc::productPanels(std::span<const std::int64_t> dims, int columnAxis) {
+    constexpr std::int64_t kColumns = 32, kPair = 2;
+    return guarded([&] {
+        memory::desc desc(dimsOf(dims), memory::data_type::bf16, rowMajorStrides(dims));
+        dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+        const int depthAxis = 1 - columnAxis;
+        blocking.strides[depthAxis] = kColumns * kPair;
+        blocking.strides[3] = dims[static_cast<std::size_t>(depthAxis)] * kColumns;
+        blocking.strides[2] = blocking.strides[3] * dims[3];
+        blocking.strides[columnAxis] = blocking.strides[2] * dims[2];
+        blocking.inner_nblks = 2;
+        blocking.inner_blks[0] = kColumns;
+        blocking.inner_idxs[0] = columnAxis;
+        blocking.inner_blks[1] = kPair;
+        blocking.inner_idxs[1] = depthAxis;
+        return wrap(desc);
+    });
+}
+
 Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
     constexpr std::int64_t kLanes = 16;
     return guarded([&] {

@@ -12,16 +12,7 @@ struct alignas(64) TileConfig {
     std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-class Tiles {
-public:
-    Tiles() {
-        static constexpr TileConfig kWhole;
-        asm volatile("ldtilecfg %0" ::"m"(kWhole));
-    }
-    ~Tiles() { asm volatile("tilerelease"); }
-    Tiles(const Tiles&) = delete;
-    Tiles& operator=(const Tiles&) = delete;
-
+struct Tiles {
     template <int kTile>
     [[gnu::always_inline]] void clear() {
         asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
@@ -43,6 +34,12 @@ public:
 
 }  // namespace
 
-void gemmRows(const GemmRun& run, std::size_t panelStride) { tileProduct<Tiles>(run, panelStride); }
+const GemmRows kGemmRows{.multiply = tileProduct<Tiles>,
+                         .begin =
+                             [] {
+                                 static constexpr TileConfig kWhole;
+                                 asm volatile("ldtilecfg %0" ::"m"(kWhole));
+                             },
+                         .end = [] { asm volatile("tilerelease"); }};
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

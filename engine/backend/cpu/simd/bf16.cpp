@@ -86,8 +86,12 @@ void gemmRows(const GemmRun& run, std::size_t panelStride) {
     GemmRun panel = run;
     for (std::size_t column = 0; column < run.columns; column += kColumns) {
         panel.columns = run.columns - column < kColumns ? run.columns - column : kColumns;
-        tiles<PairLanes, kStridedRows, false>(panel);
-        panel.panel += panelStride;
+        for (std::size_t part = 0; part < run.partCount; ++part) {
+            panel.a = run.a + run.parts[part].a;
+            panel.panel = run.panel + column / kColumns * panelStride + run.parts[part].panel;
+            panel.adds = run.adds || part > 0;
+            tiles<PairLanes, kStridedRows, false>(panel);
+        }
         panel.c += kColumns;
     }
 }

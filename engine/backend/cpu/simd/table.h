@@ -66,6 +66,12 @@ struct LaneConv {
     int windowHeight = 1, windowWidth = 1, strideHeight = 1, strideWidth = 1, top = 0;
 };
 
+// Where a part of a product's depth begins, in floats behind `a` and behind the panel.
+struct GemmPart {
+    std::size_t a = 0, panel = 0;
+};
+inline constexpr GemmPart kWholeDepth{};
+
 // c = a b [+ c] [+ bias] [ReLU] for one panel of columns: a is rows x depth with any strides, b is packed as depth rows
 // of `panelColumns` floats, the last columns of the last panel zero.
 struct GemmRun {
@@ -76,6 +82,8 @@ struct GemmRun {
     float* c = nullptr;
     std::size_t cRowStride = 0, rows = 0, depth = 0, columns = 0;
     bool adds = false, relu = false;
+    const GemmPart* parts = &kWholeDepth;  // of GemmRows alone: at least one, each `depth` deep
+    std::size_t partCount = 1;
 };
 
 // Tiles of c = a b by Strassen's algorithm in Winograd's form, seven products of quarters instead of eight (Huang et
@@ -321,8 +329,12 @@ extern const SimdTable kTable;
 // c = a b [+ c], where a's rows are of pairs of bf16 next to each other, and b's panels, of 32 columns of pairs each,
 // lie `panelStride` apart; strides and the depth are counted in pairs. Neither a bias nor ReLU follows. For tiles there
 // is room for what fills up a's and c's rows to a multiple of 16 and c's columns to one of 32, and the depth is filled
-// with zeros to a multiple of 16.
-using GemmRows = void (*)(const GemmRun& run, std::size_t panelStride);
+// with zeros to a multiple of 16. A thread calls begin() before the first of several and end() after the last.
+struct GemmRows {
+    void (*multiply)(const GemmRun& run, std::size_t panelStride) = nullptr;
+    void (*begin)() = [] {};
+    void (*end)() = [] {};
+};
 
 // Products of panels of pairs, each two bf16 of neighbouring depths in the place of a float (AVX512_BF16).
 struct Bf16Table {
@@ -331,7 +343,7 @@ struct Bf16Table {
     // as many panels of (depth + 1) / 2 rows of pairs, which begin at the same place; an odd depth gets a zero.
     void (*toPairs)(float* panels, std::size_t count, std::size_t width, std::size_t depth);
     void (*gemm)(const GemmRun& run);  // as gemmPacked; the depth is counted in pairs
-    GemmRows gemmRows;
+    void (*gemmRows)(const GemmRun& run, std::size_t panelStride);
 
     // Rows of 16 floats, or with a norm ReLU of it, to pairs of neighbours in a column (half as many rows, a last one's
     // other half zero) or in a row (rows of 8). What is written may begin where what is read does.
@@ -343,9 +355,9 @@ struct Bf16Table {
 namespace v4_bf16 {
 extern const Bf16Table kBf16Table;
 }
-// gemmRows with tiles (AMX_BF16), which the kernel must have let the process use.
+// With tiles (AMX_BF16), which the kernel must have let the process use.
 namespace v4_amx {
-void gemmRows(const GemmRun& run, std::size_t panelStride);
+extern const GemmRows kGemmRows;
 }
 
 const Bf16Table* bestBf16();                // null where this processor has no such instructions

@@ -3,7 +3,7 @@
 #include "engine/backend/cpu/simd/table.h"
 
 // Bf16Table::gemmRows with eight tiles of sixteen rows of 64 bytes: those of a processor (amx.cpp), or what a test puts
-// in their place. A Unit has them from its making to its end; strides are counted in floats.
+// in their place, between GemmRows::begin() and end(). Strides are counted in floats.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 constexpr std::size_t kTilePanel = 32;
@@ -19,15 +19,18 @@ void tileBlock(Unit& unit, const GemmRun& run, const float* panel, std::size_t r
         if (run.adds) unit.template load<tile.value>(placeOf(tile.value), run.cRowStride);
         else unit.template clear<tile.value>();
     });
-    for (std::size_t k = 0; k < run.depth; k += 16) {
-        unrolled<0, kRows>([&](auto i) {
-            unit.template load<kOfA + i.value>(run.a + (row + i.value * 16) * run.aRowStride + k, run.aRowStride);
-        });
-        unrolled<0, kColumns>(
-            [&](auto j) { unit.template load<kOfB + j.value>(panel + k * kTilePanel + j.value * 16, kTilePanel); });
-        unrolled<0, kRows * kColumns>([&](auto tile) {
-            unit.template multiply<tile.value, kOfA + tile.value / kColumns, kOfB + tile.value % kColumns>();
-        });
+    for (std::size_t part = 0; part < run.partCount; ++part) {
+        const float *a = run.a + run.parts[part].a + row * run.aRowStride, *b = panel + run.parts[part].panel;
+        for (std::size_t k = 0; k < run.depth; k += 16) {
+            unrolled<0, kRows>([&](auto i) {
+                unit.template load<kOfA + i.value>(a + i.value * 16 * run.aRowStride + k, run.aRowStride);
+            });
+            unrolled<0, kColumns>(
+                [&](auto j) { unit.template load<kOfB + j.value>(b + k * kTilePanel + j.value * 16, kTilePanel); });
+            unrolled<0, kRows * kColumns>([&](auto tile) {
+                unit.template multiply<tile.value, kOfA + tile.value / kColumns, kOfB + tile.value % kColumns>();
+            });
+        }
     }
     unrolled<0, kRows * kColumns>(
         [&](auto tile) { unit.template store<tile.value>(placeOf(tile.value), run.cRowStride); });
