@@ -46,6 +46,8 @@ std::vector<Convolution> convolutions() {
         {"samples-of-32", {32, 32, 4, 4}, {64, 32, 3, 3}, {.padding = {1, 1}}},
         {"samples-stride-2", {64, 32, 5, 3}, {32, 32, 3, 3}, {.stride = {2, 2}, .padding = {1, 1}}},
         {"samples-pixels-left-out", {32, 32, 5, 4}, {32, 32, 1, 1}, {.stride = {2, 3}}},
+        {"samples-of-pixels", {3, 64, 8, 12}, {32, 64, 1, 1}, {}},
+        {"samples-in-groups", {128, 32, 2, 3}, {32, 32, 2, 2}, {.padding = {1, 0}}},
         {"samples-dilated", {32, 64, 4, 3}, {32, 64, 2, 3}, {.padding = {3, 2}, .dilation = {1, 2}}},
         {"pixels", {3, 48, 9, 7}, {32, 48, 1, 1}, {}},
         {"pixels-in-chunks", {2, 16, 13, 19}, {64, 16, 1, 1}, {}},

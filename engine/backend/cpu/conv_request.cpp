@@ -34,11 +34,14 @@ bool isBlocked(const Shape& w) {
 
 }  // namespace
 
-bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
+bool isPixelwise(const Conv2dAttrs& attrs, const Shape& w) {
     constexpr std::array<int, 2> kOnes{1, 1}, kNone{0, 0};
+    return attrs.groups == 1 && attrs.stride == kOnes && attrs.padding == kNone && w[2] == 1 && w[3] == 1;
+}
+
+bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::int64_t kManyFilters = 256 * 256, kEnoughPixels = 32;
-    const bool isPixel = attrs.groups == 1 && attrs.stride == kOnes && attrs.padding == kNone && w[2] == 1 && w[3] == 1;
-    return isPixel && isBlocked(w) && w[0] * w[1] <= kManyFilters && y[2] * y[3] >= kEnoughPixels;
+    return isPixelwise(attrs, w) && isBlocked(w) && w[0] * w[1] <= kManyFilters && y[2] * y[3] >= kEnoughPixels;
 }
 
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
@@ -54,8 +57,10 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
 
 bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
     constexpr std::int64_t kPanel = 32, kMostPixels = 20 * 20;
-    return attrs.groups == 1 && x[0] % kPanel == 0 && w[0] % kPanel == 0 && w[1] % kPanel == 0 &&
-           x[2] * x[3] <= kMostPixels;
+    const std::int64_t pixels = x[2] * x[3];
+    const bool areSamples =
+        isPixelwise(attrs, w) ? x[0] * pixels % kPanel == 0 : x[0] % kPanel == 0 && pixels <= kMostPixels;
+    return areSamples && attrs.groups == 1 && w[0] % kPanel == 0 && w[1] % kPanel == 0;
 }
 
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {

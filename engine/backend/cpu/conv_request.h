@@ -24,8 +24,11 @@ inline constexpr const char* kPackedDirect = "direct+pack";
 // channels, and no more filters than stay in the second-level cache.
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
+// Windows of one pixel, each of which is read once.
+bool isPixelwise(const Conv2dAttrs& attrs, const Shape& w);
+
 // Products whose rows are samples (sample_conv.cpp), of whole panels of 32 channels, filters and samples. Images of
-// many pixels fill tiles of their own rows.
+// many pixels fill tiles of their own rows, but to windows of one pixel these are samples, too.
 bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.

@@ -8,14 +8,33 @@
 // Convolutions of bf16 whose tiles have samples in their rows: of a pixel, sixteen samples at a time. Small images fill
 // such tiles as well as large ones do, windows and strides only say which pixels are multiplied, and padding costs
 // nothing. Images lie channels last; a product's depth is one pixel's channels after the other, or for the gradient of
-// weights one pixel's samples after the other.
+// weights one pixel's samples after the other. To windows of 1x1 all pixels are alike: there neighbours stand for
+// samples.
 namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kPanel = 32, kHalfPanel = 16;
+constexpr std::size_t kPanel = 32, kHalfPanel = 16, kMostSamples = 64;
+constexpr std::size_t kFewBytes = 512 * 1024;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+// An image as the products here see it: groups of samples, each of which has its pixels. Strides in elements.
+struct Grid {
+    std::size_t samples, groups, pixels, channels, sampleStride, pixelStride;
+
+    Grid(const Shape& image, bool isPixelwise) : channels(size(image[1])) {
+        const std::size_t ofSample = size(image[2] * image[3]), all = size(image[0]) * (isPixelwise ? ofSample : 1);
+        samples = all % kMostSamples == 0 ? kMostSamples : kPanel;
+        groups = isPixelwise ? 1 : all / samples;
+        pixels = isPixelwise ? all / samples : ofSample;
+        sampleStride = isPixelwise ? channels : ofSample * channels;
+        pixelStride = isPixelwise ? samples * channels : channels;
+    }
+    std::size_t at(std::size_t group, std::size_t pixel) const {
+        return group * samples * sampleStride + pixel * pixelStride;
+    }
+};
 
 // Of the forward pass: which pixel of x which tap brings to which pixel of y.
 struct Link {
@@ -25,6 +44,10 @@ struct Link {
 // Calls body(link) for all, by pixels of y, then by taps.
 template <class Body>
 void forEachLink(const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y, Body body) {
+    if (isPixelwise(attrs, w)) {
+        for (std::size_t pixel = 0; pixel < Grid(x, true).pixels; ++pixel) body(Link{pixel, 0, pixel});
+        return;
+    }
     const auto sourceOf = [&](std::size_t axis, std::int64_t to, std::int64_t tap) {
         return to * attrs.stride[axis] - attrs.padding[axis] + tap * attrs.dilation[axis];
     };
@@ -52,13 +75,11 @@ GemmRun runOver(const float* a, std::size_t aRowStride, const float* panel, std:
 // An image from another and the weights, which lie in panels (onednn::Desc::productPanels): y from x, or dx from dy.
 class ImageProduct final : public Kernel {
 public:
-    ImageProduct(const Order& order, Parts parts)
+    ImageProduct(const Order& order, const Grid& from, const Grid& to, Parts parts)
         : m_machine(order.machine),
-          m_samples(size(order.output(0).type.shape[0])),
-          m_depth(size(order.input(0).type.shape[1])),
-          m_columns(size(order.output(0).type.shape[1])),
-          m_sampleElements(size(order.input(0).type.shape.count()) / m_samples),
-          m_panelFloats(size(order.input(1).type.shape.count()) / (m_columns / kPanel) / 2),
+          m_from(from),
+          m_to(to),
+          m_panelFloats(size(order.input(1).type.shape.count()) / (to.channels / kPanel) / 2),
           m_parts(std::move(parts)) {}
 
     std::size_t workspaceBytes() const override {
@@ -66,35 +87,40 @@ public:
     }
 
     void run(const KernelCall& call) override {
-        const std::size_t pixels = m_parts.size();
-        // Panel by panel: each stays in the cache for all pixels.
-        inParts(m_machine.threads, m_columns / kPanel * pixels,
-                [&](std::size_t part, std::size_t begin, std::size_t end) {
-                    const RowProducts products(m_machine.gemmRows);
-                    float* const sums = reinterpret_cast<float*>(call.workspace) + part * sumFloats();
-                    for (std::size_t item = begin; item < end; ++item)
-                        makePixel(call, products, item / pixels, item % pixels, sums);
-                });
+        const std::size_t places = m_to.groups * m_to.pixels, panels = m_to.channels / kPanel;
+        // Few weights stay in the cache as a whole, then each pixel is made at once; of many each panel does for all
+        // pixels.
+        const bool areFew = panels * m_panelFloats * sizeof(float) <= kFewBytes;
+        inParts(m_machine.threads, panels * places, [&](std::size_t part, std::size_t begin, std::size_t end) {
+            const RowProducts products(m_machine.gemmRows);
+            float* const sums = reinterpret_cast<float*>(call.workspace) + part * sumFloats();
+            for (std::size_t item = begin; item < end; ++item) {
+                const std::size_t panel = areFew ? item % panels : item / places;
+                const std::size_t place = areFew ? item / panels : item % places;
+                makePixel(call, products, panel, place / m_to.pixels, place % m_to.pixels, sums);
+            }
+        });
     }
 
 private:
-    std::size_t sumFloats() const { return m_samples * kPanel; }
+    std::size_t sumFloats() const { return m_to.samples * kPanel; }
 
-    void makePixel(const KernelCall& call, const RowProducts& products, std::size_t panel, std::size_t pixel,
-                   float* sums) const {
-        GemmRun run = runOver(in(call, 0), m_sampleElements / 2, in(call, 1) + panel * m_panelFloats, m_depth / 2,
-                              m_parts[pixel]);
+    void makePixel(const KernelCall& call, const RowProducts& products, std::size_t panel, std::size_t group,
+                   std::size_t pixel, float* sums) const {
+        GemmRun run = runOver(in(call, 0) + m_from.at(group, 0) / 2, m_from.sampleStride / 2,
+                              in(call, 1) + panel * m_panelFloats, m_from.channels / 2, m_parts[pixel]);
         run.c = sums;
-        run.rows = m_samples;
+        run.rows = m_to.samples;
         if (m_parts[pixel].empty()) std::fill_n(sums, sumFloats(), 0.0f);
         else products.multiply(run);
-        Bf16* y = out<Bf16>(call, 0) + pixel * m_columns + panel * kPanel;
-        for (std::size_t n = 0; n < m_samples; ++n, y += m_parts.size() * m_columns)
-            m_machine.simd->halves.scale(sums + n * kPanel, 1, y, kPanel);
+        Bf16* y = out<Bf16>(call, 0) + m_to.at(group, pixel) + panel * kPanel;
+        for (std::size_t n = 0; n < m_to.samples; ++n)
+            m_machine.simd->halves.scale(sums + n * kPanel, 1, y + n * m_to.sampleStride, kPanel);
     }
 
     const Machine& m_machine;
-    std::size_t m_samples, m_depth, m_columns, m_sampleElements, m_panelFloats;
+    Grid m_from, m_to;
+    std::size_t m_panelFloats;
     Parts m_parts;  // of each pixel that is made
 };
 
@@ -102,36 +128,24 @@ private:
 // filters side by side, each as pairs of samples.
 class WeightsProduct final : public Kernel {
 public:
-    explicit WeightsProduct(const Order& order)
-        : m_machine(order.machine),
-          m_samples(size(order.input(0).type.shape[0])),
-          m_channels(size(order.input(0).type.shape[1])),
-          m_filters(size(order.input(1).type.shape[1])),
-          m_pixels{pixelsOf(order.input(0)), pixelsOf(order.input(1))} {
-        const auto& [attrs, shape] = order.node.attrs.as<Conv2dBackwardAttrs>();
-        m_parts.resize(size(shape[2] * shape[3]));
-        forEachLink(attrs, order.input(0).type.shape, shape, order.input(1).type.shape, [&](const Link& link) {
-            m_parts[link.tap].push_back({link.from * m_channels * pairs(), link.to * m_filters * pairs()});
-        });
-    }
+    WeightsProduct(const Order& order, const Grid& x, const Grid& dy, Parts parts)
+        : m_machine(order.machine), m_x(x), m_dy(dy), m_parts(std::move(parts)) {}
 
     std::size_t workspaceBytes() const override {
-        return (xFloats() + yFloats() + static_cast<std::size_t>(m_machine.threads) * scratchFloats()) * sizeof(float);
+        return (floatsOf(m_x) + floatsOf(m_dy) + static_cast<std::size_t>(m_machine.threads) * scratchFloats()) *
+               sizeof(float);
     }
 
     void run(const KernelCall& call) override {
         auto* const x = reinterpret_cast<float*>(call.workspace);
-        float *const dy = x + xFloats(), *const scratch = dy + yFloats();
-        inParts(m_machine.threads, m_pixels[0], [&](std::size_t part, std::size_t begin, std::size_t end) {
-            for (std::size_t pixel = begin; pixel < end; ++pixel)
-                packX(in<Bf16>(call, 0), pixel, scratch + part * scratchFloats(), x);
+        float *const dy = x + floatsOf(m_x), *const scratch = dy + floatsOf(m_dy);
+        overPlaces(m_x, [&](std::size_t part, std::size_t place) {
+            packX(in<Bf16>(call, 0), place, scratch + part * scratchFloats(), x);
         });
-        inParts(m_machine.threads, m_pixels[1], [&](std::size_t, std::size_t begin, std::size_t end) {
-            for (std::size_t pixel = begin; pixel < end; ++pixel) packY(in<Bf16>(call, 1), pixel, dy);
-        });
+        overPlaces(m_dy, [&](std::size_t, std::size_t place) { packY(in<Bf16>(call, 1), place, dy); });
         // All taps of an item read the same of both.
-        const std::size_t rows = m_channels / kPanel;
-        inParts(m_machine.threads, rows * (m_filters / kPanel),
+        const std::size_t rows = m_x.channels / kPanel;
+        inParts(m_machine.threads, rows * (m_dy.channels / kPanel),
                 [&](std::size_t part, std::size_t begin, std::size_t end) {
                     const RowProducts products(m_machine.gemmRows);
                     float* const sums = scratch + part * scratchFloats();
@@ -141,39 +155,44 @@ public:
     }
 
 private:
-    static std::size_t pixelsOf(const Value& image) { return size(image.type.shape[2] * image.type.shape[3]); }
-    std::size_t pairs() const { return m_samples / 2; }
-    std::size_t xFloats() const { return m_pixels[0] * m_channels * pairs(); }
-    std::size_t yFloats() const { return m_pixels[1] * m_filters * pairs(); }
+    std::size_t pairs() const { return m_x.samples / 2; }
+    std::size_t floatsOf(const Grid& image) const { return image.groups * image.pixels * image.channels * pairs(); }
     std::size_t scratchFloats() const { return std::max(kPanel * kPanel, pairs() * 16); }
 
+    // body(part, place), where a place is a pixel of a group.
+    template <class Body>
+    void overPlaces(const Grid& image, Body body) const {
+        inParts(m_machine.threads, image.groups * image.pixels,
+                [&](std::size_t part, std::size_t begin, std::size_t end) {
+                    for (std::size_t place = begin; place < end; ++place) body(part, place);
+                });
+    }
     // body(pair, the pixel of its first sample, of its second)
     template <class Body>
-    void forEachPair(const Bf16* image, std::size_t pixels, std::size_t channels, std::size_t pixel, Body body) const {
-        const std::size_t sample = pixels * channels;
-        const Bf16* even = image + pixel * channels;
-        for (std::size_t pair = 0; pair < pairs(); ++pair, even += 2 * sample) body(pair, even, even + sample);
+    void forEachPair(const Bf16* values, const Grid& image, std::size_t place, Body body) const {
+        const Bf16* even = values + image.at(place / image.pixels, place % image.pixels);
+        for (std::size_t pair = 0; pair < pairs(); ++pair, even += 2 * image.sampleStride)
+            body(pair, even, even + image.sampleStride);
     }
 
-    // [pixel][channel][pair of samples]
-    void packX(const Bf16* image, std::size_t pixel, float* block, float* x) const {
-        for (std::size_t channel = 0; channel < m_channels; channel += 16) {
-            forEachPair(image, m_pixels[0], m_channels, pixel,
-                        [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
-                            m_machine.simd->interleave(even + channel, odd + channel, block + pair * 16, 16);
-                        });
-            float* const rows = x + (pixel * m_channels + channel) * pairs();
+    // [place][channel][pair of samples]
+    void packX(const Bf16* values, std::size_t place, float* block, float* x) const {
+        for (std::size_t channel = 0; channel < m_x.channels; channel += 16) {
+            forEachPair(values, m_x, place, [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
+                m_machine.simd->interleave(even + channel, odd + channel, block + pair * 16, 16);
+            });
+            float* const rows = x + (place * m_x.channels + channel) * pairs();
             for (std::size_t pair = 0; pair < pairs(); pair += 16)
                 m_machine.simd->rowsToLanes(block + pair * 16, 16, 16, rows + pair, pairs(), 16);
         }
     }
 
-    // [pixel][panel of filters][pair of samples][filter]
-    void packY(const Bf16* image, std::size_t pixel, float* dy) const {
-        forEachPair(image, m_pixels[1], m_filters, pixel, [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
-            for (std::size_t filter = 0; filter < m_filters; filter += kPanel)
+    // [place][panel of filters][pair of samples][filter]
+    void packY(const Bf16* values, std::size_t place, float* dy) const {
+        forEachPair(values, m_dy, place, [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
+            for (std::size_t filter = 0; filter < m_dy.channels; filter += kPanel)
                 m_machine.simd->interleave(even + filter, odd + filter,
-                                           dy + (pixel * m_filters + filter) * pairs() + pair * kPanel, kPanel);
+                                           dy + (place * m_dy.channels + filter) * pairs() + pair * kPanel, kPanel);
         });
     }
 
@@ -194,14 +213,13 @@ private:
     void copyBlock(const float* sums, std::size_t low, std::size_t right, std::size_t row, std::size_t panel,
                    std::size_t tap, float* dw) const {
         const std::size_t channels = 2 * row + low, filters = 2 * panel + right;  // blocks before it
-        float* to = dw + ((filters * (m_channels / kHalfPanel) + channels) * m_parts.size() + tap) * 256;
+        float* to = dw + ((filters * (m_x.channels / kHalfPanel) + channels) * m_parts.size() + tap) * 256;
         const float* from = sums + low * kHalfPanel * kPanel + right * kHalfPanel;
         for (std::size_t i = 0; i < kHalfPanel; ++i) std::copy_n(from + i * kPanel, kHalfPanel, to + i * kHalfPanel);
     }
 
     const Machine& m_machine;
-    std::size_t m_samples, m_channels, m_filters;
-    std::array<std::size_t, 2> m_pixels;
+    Grid m_x, m_dy;
     Parts m_parts;  // of each tap
 };
 
@@ -209,26 +227,39 @@ private:
 
 std::unique_ptr<Kernel> makeSampleConv(const Order& order) {
     const Shape &x = order.input(0).type.shape, &w = order.input(1).type.shape, &y = order.output(0).type.shape;
-    Parts parts(size(y[2] * y[3]));
-    const std::size_t depth = size(x[1]);
-    forEachLink(convAttrs(order.node), x, w, y, [&](const Link& link) {
-        parts[link.to].push_back({link.from * depth / 2, link.tap * depth / 2 * kPanel});
+    const Conv2dAttrs& attrs = convAttrs(order.node);
+    const Grid from(x, isPixelwise(attrs, w)), to(y, isPixelwise(attrs, w));
+    Parts parts(to.pixels);
+    forEachLink(attrs, x, w, y, [&](const Link& link) {
+        parts[link.to].push_back({from.at(0, link.from) / 2, link.tap * from.channels / 2 * kPanel});
     });
-    return std::make_unique<ImageProduct>(order, std::move(parts));
+    return std::make_unique<ImageProduct>(order, from, to, std::move(parts));
 }
 
 std::unique_ptr<Kernel> makeSampleConvBackwardData(const Order& order) {
     const Shape &dx = order.output(0).type.shape, &w = order.input(1).type.shape, &dy = order.input(0).type.shape;
-    Parts parts(size(dx[2] * dx[3]));
-    const std::size_t depth = size(dy[1]);
-    forEachLink(order.node.attrs.as<Conv2dBackwardAttrs>().conv, dx, w, dy, [&](const Link& link) {
-        parts[link.from].push_back({link.to * depth / 2, link.tap * depth / 2 * kPanel});
+    const Conv2dAttrs& attrs = order.node.attrs.as<Conv2dBackwardAttrs>().conv;
+    const Grid from(dy, isPixelwise(attrs, w)), to(dx, isPixelwise(attrs, w));
+    Parts parts(to.pixels);
+    forEachLink(attrs, dx, w, dy, [&](const Link& link) {
+        parts[link.from].push_back({from.at(0, link.to) / 2, link.tap * from.channels / 2 * kPanel});
     });
-    return std::make_unique<ImageProduct>(order, std::move(parts));
+    return std::make_unique<ImageProduct>(order, from, to, std::move(parts));
 }
 
 std::unique_ptr<Kernel> makeSampleConvBackwardWeights(const Order& order) {
-    return std::make_unique<WeightsProduct>(order);
+    const Shape &x = order.input(0).type.shape, &dy = order.input(1).type.shape;
+    const auto& [attrs, w] = order.node.attrs.as<Conv2dBackwardAttrs>();
+    const Grid ofX(x, isPixelwise(attrs, w)), ofDy(dy, isPixelwise(attrs, w));
+    const std::size_t pairs = ofX.samples / 2;
+    Parts parts(size(w[2] * w[3]));
+    for (std::size_t group = 0; group < ofX.groups; ++group) {
+        forEachLink(attrs, x, w, dy, [&](const Link& link) {
+            parts[link.tap].push_back({(group * ofX.pixels + link.from) * ofX.channels * pairs,
+                                       (group * ofDy.pixels + link.to) * ofDy.channels * pairs});
+        });
+    }
+    return std::make_unique<WeightsProduct>(order, ofX, ofDy, std::move(parts));
 }
 
 }  // namespace lockstep::cpu
