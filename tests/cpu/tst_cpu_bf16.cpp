@@ -186,24 +186,41 @@ const ChoosingBackend& halvesByTheLibrary() {
     return backend;
 }
 
-// All that the library has, and that has channels enough not to be made with samples in lanes.
-void tst_cpu_bf16::theLibrarysRoundOperandsAlone_data() {
-    QTest::addColumn<int>("at");
-    const auto& cases = opCases();
-    int rows = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!cases[i].name.starts_with("conv2d")) continue;
-        const Graph lowered = halvesByTheLibrary().lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
-        if (std::ranges::count(lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm) == 0) continue;
-        QTest::newRow(cases[i].name.c_str()) << static_cast<int>(i);
-        ++rows;
-    }
-    QVERIFY(rows >= 40);
+// The CPU as it is where there are tiles.
+const ChoosingBackend& tiles() {
+    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
+                                         onednn::Bf16Units::Tiles);
+    return backend;
 }
 
+// All that the library has, and that has channels enough not to be made with samples in lanes: depthwise ones, too.
+void tst_cpu_bf16::theLibrarysRoundOperandsAlone_data() {
+    QTest::addColumn<int>("at");
+    QTest::addColumn<bool>("areTiles");
+    const auto& cases = opCases();
+    for (const bool areTiles : {false, true}) {
+        const ChoosingBackend& backend = areTiles ? tiles() : halvesByTheLibrary();
+        int rows = 0, depthwise = 0;
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            const std::string& name = cases[i].name;
+            if (!name.starts_with("conv2d")) continue;
+            const Graph lowered = backend.lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
+            if (std::ranges::count(lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm) == 0) continue;
+            QTest::addRow("%s %s", name.c_str(), areTiles ? "of bf16" : "of floats") << static_cast<int>(i) << areTiles;
+            ++rows;
+            depthwise += name.ends_with("/depthwise") ? 1 : 0;
+        }
+        QVERIFY2(rows >= 40, std::to_string(rows).c_str());
+        QCOMPARE(depthwise, 3);
+    }
+}
+
+// Where there are tiles images lie in memory as bf16; gradients of weights do not.
 void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
     QFETCH(int, at);
-    compareRounded(halvesByTheLibrary(), at);
+    QFETCH(bool, areTiles);
+    const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("conv2d_backward_weights");
+    compareRounded(areTiles ? tiles() : halvesByTheLibrary(), at, 0.02, areTiles && !isWeights ? kHalfUlp : 0);
 }
 
 // As where the processor has tiles, with samples in their rows wherever that can be.
@@ -254,16 +271,6 @@ void tst_cpu_bf16::itsProductsAreThose() {
     const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("dense_backward_weights");
     compareRounded(ChoosingBackend(cpu::chooseByRule, onednn::Bf16Units::Tiles), at, kOfFewSums,
                    isWeights ? 0 : kHalfUlp);
-}
-
-// The CPU as it is where there are tiles.
-const ChoosingBackend& tiles() {
-    static const ChoosingBackend backend(
-        [](const cpu::ConvPass& pass) {
-            return pass.attrs.groups == 1 ? cpu::ConvAlgorithm::DirectBf16 : cpu::chooseByRule(pass);
-        },
-        onednn::Bf16Units::Tiles);
-    return backend;
 }
 
 void tst_cpu_bf16::attentionRoundsOperandsAlone_data() {

@@ -12,9 +12,7 @@ namespace {
 
 // The CPU as it is where the processor has tiles: all that can be of bf16 is.
 Environment environmentOfTiles() {
-    const cpu::ConvChoice halves = [](const cpu::ConvPass& pass) {
-        return pass.attrs.groups == 1 ? cpu::ConvAlgorithm::DirectBf16 : cpu::chooseByRule(pass);
-    };
+    const cpu::ConvChoice halves = [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; };
     Environment environment;
     environment.add(std::make_unique<test::ChoosingBackend>(halves, onednn::Bf16Units::Tiles));
     for (const ModelEntry& model : builtinModels()) environment.add(model);

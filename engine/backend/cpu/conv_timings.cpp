@@ -111,8 +111,11 @@ ConvAlgorithm fastest(const ConvPass& conv, int threads, std::span<const ConvAlg
     return best;
 }
 
+// Where there are pairs images are floats, and depthwise windows too small to make up for rounding them.
 bool mayBeHalf(const ConvPass& conv, DType operands) {
-    return operands == DType::BF16 && onednn::bf16Units() != onednn::Bf16Units::None && conv.attrs.groups == 1;
+    const onednn::Bf16Units units = onednn::bf16Units();
+    const bool areTiles = units == onednn::Bf16Units::Tiles, arePairs = units == onednn::Bf16Units::Pairs;
+    return operands == DType::BF16 && (areTiles || (arePairs && conv.attrs.groups == 1));
 }
 
 // What may be chosen, that of the rule first.
