@@ -58,13 +58,14 @@ ParamValues paramsOf(const Json& of, const ModelEntry& model) {
 // One replica of one case on one backend.
 class Run {
 public:
-    Run(const Backend& backend, const Json& of) : m_of(of) {
+    Run(const Backend& backend, const Json& of, Precision precision = Precision::Fp32) : m_of(of) {
         const ModelInput input = inputOf(of);
         const ModelEntry& model = *findModel(builtinModels(), of.at("model").get<std::string>());
         const Graph forward = buildForward(model, paramsOf(of, model), input, true).value();
         m_batch = batchLayout(infoOf(model.task, input, input.batch), input.batch);
         CompileOptions options;
         options.reduces = false;
+        options.precision = precision;
         m_program = std::make_shared<Program>(compileTraining({&forward}, backend, ruleOf(of), m_batch, options));
         m_device = backend.open({std::string(backend.name()), 0, 1, false, std::string(backend.name()) + ":0"});
         m_slot = m_device->allocateStaging(m_batch.bytes());
@@ -180,6 +181,13 @@ std::string gradientsOff(Run& run, const std::vector<double>& expected, double t
     return {};
 }
 
+Json read(const char* name) {
+    const std::string file = std::string(LOCKSTEP_SOURCE_DIR "/tests/golden/") + name;
+    std::ifstream in(file);
+    if (!in) throw std::runtime_error(file + " cannot be read");
+    return Json::parse(in);
+}
+
 }  // namespace
 
 std::string GoldenCase::name() const {
@@ -195,13 +203,18 @@ int GoldenCase::comparableSteps(int steps, double tolerance) const {
 }
 
 std::vector<GoldenCase> goldenCases() {
-    const std::string file = LOCKSTEP_SOURCE_DIR "/tests/golden/pytorch_losses.json";
-    std::ifstream in(file);
-    if (!in) throw std::runtime_error(file + " cannot be read");
-    const Json all = Json::parse(in);
+    const Json all = read("pytorch_losses.json"), halves = read("pytorch_bf16_losses.json");
     std::vector<GoldenCase> cases;
-    for (const Json& each : all.at("cases")) cases.push_back({each});
+    for (const Json& each : all.at("cases")) cases.push_back({each, halves.at("errors").at(cases.size())});
     return cases;
+}
+
+std::vector<double> errorsInBf16(const Backend& backend, const GoldenCase& golden) {
+    Run run(backend, golden.of, Precision::Bf16);
+    std::vector<double> errors;
+    for (const double expected : golden.of.at("losses").get<std::vector<double>>())
+        errors.push_back(std::abs(run.step(static_cast<int>(errors.size())) - expected) / std::abs(expected));
+    return errors;
 }
 
 std::string differences(const Backend& backend, const GoldenCase& golden, int steps, double tolerance) {

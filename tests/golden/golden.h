@@ -12,6 +12,7 @@ namespace lockstep::test {
 // batches: losses, gradient norms, and what they leave behind.
 struct GoldenCase {
     nlohmann::json of;
+    std::vector<double> errorsInBf16;  // of PyTorch's losses where it computes in bf16 (make_half_goldens.py), relative
 
     std::string name() const;
     std::string model() const { return of.at("model"); }
@@ -25,6 +26,9 @@ struct GoldenCase {
 };
 
 std::vector<GoldenCase> goldenCases();  // throws where the file cannot be read
+
+// As GoldenCase::errorsInBf16, of ours.
+std::vector<double> errorsInBf16(const Backend& backend, const GoldenCase& golden);
 
 // What differs by more than the tolerance in the first steps on the backend's first device, in words; nothing where all
 // is well. Gradients may be off by a hundred times as much, relative to each parameter's own norm.

@@ -6,6 +6,7 @@
 Everything starts from integers, so that tst_pytorch_golden makes the same weights, images and labels without sharing a file:
 u(p, i): see uniform() below.
 """
+import contextlib
 import json
 import math
 import os
@@ -208,7 +209,7 @@ def batch(case, step):
     return (x,), (7 * torch.arange(case['batch']) + 3 * step) % 10
 
 
-def train(case, dtype):
+def train(case, dtype, precision=contextlib.nullcontext):
     """The model after STEPS steps in that precision; losses, gradient norms, and the norms of the first step's gradients."""
     torch.manual_seed(0)
     model = case['make']().double().train()
@@ -219,7 +220,9 @@ def train(case, dtype):
     for step in range(STEPS):
         x, y = texts.batch(case, step, uniform) if 'tokens' in case else batch(case, step)
         model.zero_grad()
-        outputs = model(*(each.to(dtype) if each.is_floating_point() else each for each in x))
+        with precision():
+            outputs = model(*(each.to(dtype) if each.is_floating_point() else each for each in x))
+        outputs = outputs.to(dtype)
         loss = nn.functional.cross_entropy(outputs, y, label_smoothing=case['smoothing'], ignore_index=-1)
         loss.backward()
         norms.append(clip(model, case['clip']))

@@ -5,6 +5,7 @@
 #include "tests/support/long_tests.h"
 #ifdef LOCKSTEP_WITH_CPU
 #include "engine/backend/cpu/cpu_backend.h"
+#include "tests/cpu/choosing_backend.h"
 #endif
 
 using namespace lockstep;
@@ -34,9 +35,36 @@ private slots:
         if (golden.isOfZoo()) compare(*makeCpuBackend(), golden, golden.comparableSteps(10, 1e-3), 1e-3);
         else compare(*makeCpuBackend(), golden, discontinuous ? 2 : 10, 1e-5);
     }
+
+    void cpuInBf16_data() {
+        QTest::addColumn<GoldenCase>("golden");
+        QTest::addColumn<bool>("areTiles");
+        for (const GoldenCase& each : goldenCases()) {
+            QTest::addRow("%s pairs", each.name().c_str()) << each << false;
+            QTest::addRow("%s tiles", each.name().c_str()) << each << true;
+        }
+    }
+    // Rounding to bf16 costs as much of ten losses as it does in PyTorch's autocast, which it need not resemble: of a
+    // network that enlarges it tenths, of a transformer some ten thousandths.
+    void cpuInBf16() {
+        QFETCH(GoldenCase, golden);
+        QFETCH(bool, areTiles);
+        constexpr double kBand = 2.5;
+        if (!cpu::bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
+        const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
+                                      areTiles ? onednn::Bf16Units::Tiles : onednn::Bf16Units::Pairs);
+        const double ours = rootMeanSquare(errorsInBf16(backend, golden));
+        const double theirs = rootMeanSquare(golden.errorsInBf16);
+        QVERIFY2(ours > 0 && ours < kBand * theirs, qPrintable(QString("%1, PyTorch %2").arg(ours).arg(theirs)));
+    }
 #endif
 
 private:
+    static double rootMeanSquare(const std::vector<double>& errors) {
+        double sum = 0;
+        for (const double each : errors) sum += each * each;
+        return std::sqrt(sum / static_cast<double>(errors.size()));
+    }
     static void compare(const Backend& backend, const GoldenCase& golden, int steps, double tolerance) {
         const std::string found = differences(backend, golden, steps, tolerance);
         QVERIFY2(found.empty(), found.c_str());
