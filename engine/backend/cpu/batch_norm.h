@@ -11,11 +11,11 @@
 
 namespace lockstep::cpu {
 
-// How both passes of batch norm are shared out. An item is a channel block (channels last, four, which lie side by
+// How both passes of batch norm are shared out. An item is a channel block (channels last, sixteen, which lie side by
 // side) and a slice of the batch: whole batches while there are blocks enough for the threads, so that the second pass
 // finds in the cache what the first one read.
 struct NormItems {
-    static constexpr std::int64_t kMostBlocks = 4;
+    static constexpr std::int64_t kMostBlocks = 16;
     std::int64_t blocks = 1, blocksOfItem = 1, slices = 1, samples = 1;
     int threads = 1;
 
