@@ -34,12 +34,12 @@ struct Tiles {
 
 }  // namespace
 
-const GemmRows kGemmRows{.multiply = tileProduct<Tiles>,
-                         .begin =
-                             [] {
-                                 static constexpr TileConfig kWhole;
-                                 asm volatile("ldtilecfg %0" ::"m"(kWhole));
-                             },
-                         .end = [] { asm volatile("tilerelease"); }};
+constinit const GemmRows kGemmRows{.multiply = tileProduct<Tiles>,
+                                   .begin =
+                                       [] {
+                                           static constexpr TileConfig kWhole;
+                                           asm volatile("ldtilecfg %0" ::"m"(kWhole));
+                                       },
+                                   .end = [] { asm volatile("tilerelease"); }};
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD
