@@ -1,6 +1,7 @@
 #pragma once
 #include "engine/backend/cpu/conv_timings.h"
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_device.h"
 #include "engine/backend/cpu/fuse_conv.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/lay_out.h"
@@ -19,6 +20,7 @@ public:
     bool offers(Precision precision) const override { return m_cpu->offers(precision); }
     DType computeType(Precision precision) const override { return m_cpu->computeType(precision); }
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        const cpu::TeamOf team(options.threads);
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
         return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), m_choose), options, m_choose,
                            m_units);

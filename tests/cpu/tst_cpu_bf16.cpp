@@ -3,12 +3,14 @@
 #include <array>
 #include <bit>
 
+#include "engine/autodiff/gradients.h"
 #include "engine/backend/cpu/conv_choice.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/product_speed.h"
 #include "engine/backend/cpu/simd/table.h"
 #include "engine/backend/reference/reference_backend.h"
+#include "engine/model/registry.h"
 #include "engine/plan/precision.h"
 #include "tests/cpu/choosing_backend.h"
 #include "tests/support/against_reference.h"
@@ -41,6 +43,8 @@ private slots:
     void graphsAgreeWithTheReference();
     void poolsOfEveryKindAgreeWithTheReference();
     void thoseOfSamplesStandAmongOthers();
+    void noneIsMadeByPlainLoops_data();
+    void noneIsMadeByPlainLoops();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -432,6 +436,37 @@ void tst_cpu_bf16::thoseOfSamplesStandAmongOthers() {
         QVERIFY2(isBatch || to.type.shape.rank() != 4 || to.type.shape[0] != kSamples, to.name.c_str());
     }
     QCOMPARE(passes, 9);  // three convolutions, three passes
+}
+
+void tst_cpu_bf16::noneIsMadeByPlainLoops_data() {
+    QTest::addColumn<QString>("model");
+    for (const char* model : {"fashion-cnn", "small-cnn", "resnet50-cifar", "resnet164", "vgg11-cifar", "mobilenet-v2"})
+        QTest::newRow(model) << model;
+}
+
+// Nor of a first layer of one channel, nor of images of one pixel.
+void tst_cpu_bf16::noneIsMadeByPlainLoops() {
+    QFETCH(QString, model);
+    constexpr int kThreads = 1;
+    const ModelEntry& entry = *findModel(builtinModels(), model.toStdString());
+    const bool isGrey = model == "fashion-cnn";
+    for (const std::int64_t samples : {1, 8}) {
+        const ModelInput input{.batch = samples, .channels = isGrey ? 1 : 3, .height = 32, .width = 32, .classes = 10};
+        Graph graph = buildForward(entry, ParamValues(entry.params), input, true).value();
+        appendGradients(graph, *graph.output("loss_sum"));
+        const Graph lowered =
+            tiles().lower(toPrecision(graph, DType::BF16), {.threads = kThreads, .precision = Precision::Bf16});
+        cpu::Machine machine;
+        const cpu::TeamOf team(kThreads);
+        int passes = 0;
+        for (const Node& node : lowered.nodes()) {
+            if (node.algorithm != cpu::kDirectBf16) continue;
+            const cpu::Order order{machine, lowered, node};
+            QVERIFY2(cpu::isLibrarysFast(order), order.where().c_str());
+            ++passes;
+        }
+        QVERIFY2(passes >= 14, std::to_string(passes).c_str());
+    }
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

@@ -21,14 +21,30 @@ onednn::ConvRequest requestOf(const Order& order, onednn::Pass pass, const Conv2
     request.source = descOf(x);
     request.weights = reshaped(descOf(w), weightDims(attrs, w.type.shape));
     request.destination = descOf(y);
+    // Of one channel or one pixel, whatever the strides say, the bytes are those of channels that lie last; the library
+    // has other implementations for these.
+    const bool areHalves = x.type.dtype == DType::BF16 && y.type.dtype == DType::BF16;
+    if (areHalves && request.source.isChannelsLast() && request.destination.isChannelsLast()) {
+        request.source = onednn::Desc::channelsLast(request.source.dims(), DType::BF16);
+        request.destination = onednn::Desc::channelsLast(request.destination.dims(), DType::BF16);
+    }
     return request;
 }
 
-std::unique_ptr<Kernel> makeConv(const Order& order, onednn::Pass pass, const Conv2dAttrs& attrs, const Value& x,
-                                 const Value& w, const Value& y, bool bias) {
-    onednn::ConvRequest request = requestOf(order, pass, attrs, x, w, y);
-    request.bias = bias;
-    return primitiveKernel(order, onednn::planConv(order.machine.engine, request));
+// The library's plan for the layouts that the node's values have.
+std::optional<onednn::Plan> planOf(const Order& order) {
+    using onednn::Pass;
+    const OpDef* const op = order.node.op;
+    const bool isData = op == &kConv2dBackwardData, isForward = op == &kConv2d || op == &kConv2dRelu;
+    const Conv2dAttrs& attrs = isForward ? convAttrs(order.node) : order.node.attrs.as<Conv2dBackwardAttrs>().conv;
+    if (isData)
+        return onednn::planConv(order.machine.engine, requestOf(order, Pass::BackwardData, attrs, order.output(0),
+                                                                order.input(1), order.input(0)));
+    onednn::ConvRequest request =
+        isForward ? requestOf(order, Pass::Forward, attrs, order.input(0), order.input(1), order.output(0))
+                  : requestOf(order, Pass::BackwardWeights, attrs, order.input(0), order.output(0), order.input(1));
+    request.bias = isForward ? order.node.inputs.size() == 3 : order.node.outputs.size() == 2;
+    return onednn::planConv(order.machine.engine, request);
 }
 
 // Backward-data whose weights are packed first, at the front of the workspace.
@@ -67,13 +83,17 @@ std::unique_ptr<Kernel> makePackedBackwardData(const Order& order) {
 
 }  // namespace
 
+bool isLibrarysFast(const Order& order) {
+    const auto plan = planOf(order);
+    return plan && plan->isFast;
+}
+
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConv(order);
     if (order.node.algorithm == "winograd") return makeWinograd(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
-    return makeConv(order, onednn::Pass::Forward, order.node.attrs.as<Conv2dAttrs>(), order.input(0), order.input(1),
-                    order.output(0), order.node.inputs.size() == 3);
+    return primitiveKernel(order, planOf(order));
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
@@ -82,8 +102,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardData(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
-    return makeConv(order, onednn::Pass::BackwardData, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.output(0),
-                    order.input(1), order.input(0), false);
+    return primitiveKernel(order, planOf(order));
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
@@ -91,8 +110,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardWeights(order);
-    return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv,
-                    order.input(0), order.output(0), order.input(1), order.node.outputs.size() == 2);
+    return primitiveKernel(order, planOf(order));
 }
 
 template <class T>

@@ -44,18 +44,6 @@ int permittedCores() {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// The library plans for the calling thread's team.
-class TeamOf {
-public:
-    explicit TeamOf(int threads) : m_before(omp_get_max_threads()) { omp_set_num_threads(threads); }
-    ~TeamOf() { omp_set_num_threads(m_before); }
-    TeamOf(const TeamOf&) = delete;
-    TeamOf& operator=(const TeamOf&) = delete;
-
-private:
-    int m_before;
-};
-
 class CpuBackend final : public Backend {
 public:
     explicit CpuBackend(std::filesystem::path timings) : m_timings(std::move(timings), processorName()) {}
@@ -75,7 +63,7 @@ public:
 
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name(), computeType(options.precision));
-        const TeamOf team(options.threads);
+        const cpu::TeamOf team(options.threads);
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
         const DType operands = options.precision == Precision::Bf16 ? DType::BF16 : DType::F32;
         const cpu::ConvChoice choose = [&](const cpu::ConvPass& pass) {
@@ -95,7 +83,7 @@ public:
     double productSpeed(Precision precision) const override {
         if (precision != Precision::Bf16) return precision == Precision::Fp32 ? 1 : 0;
         std::call_once(m_measured, [this] {
-            const TeamOf team(1);
+            const cpu::TeamOf team(1);
             m_bf16Speed = cpu::measureBf16Speed();
         });
         return m_bf16Speed;

@@ -27,6 +27,9 @@ void reorder(const onednn::Engine& engine, const onednn::Desc& from, const onedn
 
 }  // namespace
 
+TeamOf::TeamOf(int threads) : m_before(omp_get_max_threads()) { omp_set_num_threads(threads); }
+TeamOf::~TeamOf() { omp_set_num_threads(m_before); }
+
 CpuDevice::CpuDevice(const DeviceChoice& choice)
     : m_choice(choice), m_teamBefore(omp_get_max_threads()), m_modeBefore(_mm_getcsr()) {
     omp_set_num_threads(choice.threads);

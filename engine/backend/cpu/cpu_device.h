@@ -6,6 +6,19 @@
 
 namespace lockstep::cpu {
 
+// The library plans for the calling thread's team, which is one of so many threads while this is there. What is planned
+// for another may differ.
+class TeamOf {
+public:
+    explicit TeamOf(int threads);
+    ~TeamOf();
+    TeamOf(const TeamOf&) = delete;
+    TeamOf& operator=(const TeamOf&) = delete;
+
+private:
+    int m_before;
+};
+
 // A share of the cores: the OpenMP team of the thread that opened it, with N threads that treat denormals as zero.
 // Threads are not pinned: the system places them better than we could on a machine shared with others.
 class CpuDevice final : public Device {

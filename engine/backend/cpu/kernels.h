@@ -93,6 +93,9 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order);  // also with ReLU
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);  // also with the bias
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
+// Whether the library, which makes a convolution of kDirectBf16, does so faster than by plain loops. It plans for the
+// calling thread's team (TeamOf).
+bool isLibrarysFast(const Order& order);
 // Over samples and pixels, of floats or of bf16.
 template <class T>
 void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, float* sums);
