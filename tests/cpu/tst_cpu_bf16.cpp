@@ -45,6 +45,8 @@ private slots:
     void thoseOfSamplesStandAmongOthers();
     void noneIsMadeByPlainLoops_data();
     void noneIsMadeByPlainLoops();
+    void imagesOfFewProductsAreHalves_data();
+    void imagesOfFewProductsAreHalves();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -466,6 +468,35 @@ void tst_cpu_bf16::noneIsMadeByPlainLoops() {
             ++passes;
         }
         QVERIFY2(passes >= 14, std::to_string(passes).c_str());
+    }
+}
+
+void tst_cpu_bf16::imagesOfFewProductsAreHalves_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<bool>("expected");
+    for (const char* model : {"resnet164", "mobilenet-v2"}) QTest::newRow(model) << model << true;
+    for (const char* model : {"resnet50-cifar", "resnet18-cifar", "small-cnn", "lenet5", "vit"})
+        QTest::newRow(model) << model << false;
+}
+
+// Where there are pairs, too; in training and in evaluation alike, and whatever the batch.
+void tst_cpu_bf16::imagesOfFewProductsAreHalves() {
+    QFETCH(QString, model);
+    QFETCH(bool, expected);
+    const ModelEntry& entry = *findModel(builtinModels(), model.toStdString());
+    for (const bool training : {true, false}) {
+        const ModelInput input{.batch = training ? 16 : 3, .channels = 3, .height = 32, .width = 32, .classes = 10};
+        const Graph graph =
+            toPrecision(buildForward(entry, ParamValues(entry.params), input, training).value(), DType::BF16);
+        QCOMPARE(cpu::suitsHalfImages(graph), expected);
+        const Graph lowered = makeCpuBackend()->lower(graph, {.precision = Precision::Bf16});
+        const auto isHalf = [&](const Node& node) {
+            const TensorType& type = lowered.typeOf(node.outputs[0]);
+            return type.shape.rank() == 4 && node.op->name.find("norm") != node.op->name.npos &&
+                   type.dtype == DType::BF16;
+        };
+        const bool areTiles = onednn::bf16Units() == onednn::Bf16Units::Tiles;
+        if (expected || !areTiles) QCOMPARE(std::ranges::count_if(lowered.nodes(), isHalf) > 20, expected);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/backend/cpu/conv_request.h"
+#include "engine/graph/graph.h"
 
 namespace lockstep::cpu {
 
@@ -26,6 +27,10 @@ inline constexpr const char* kSamplesBf16 = "samples+bf16";
 // Pointwise, of pairs of bf16. Winograd's sums stay of floats: among its points errors grow tenfold.
 inline constexpr const char* kPointwiseBf16 = "pointwise+bf16";
 using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;
+
+// Whether images are better off as bf16 with channels last where the processor multiplies pairs: convolutions that make
+// an element of few products spend their time on memory, and lose little with our own algorithms, which are of floats.
+bool suitsHalfImages(const Graph& graph);
 
 // By the shape alone: the same in every run and on every machine with these blocks.
 ConvAlgorithm chooseByRule(const ConvPass& pass);

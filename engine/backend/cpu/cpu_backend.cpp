@@ -66,10 +66,15 @@ public:
         const cpu::TeamOf team(options.threads);
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
         const DType operands = options.precision == Precision::Bf16 ? DType::BF16 : DType::F32;
+        onednn::Bf16Units units = onednn::bf16Units();
+        const bool areHalves =
+            operands == DType::BF16 && units == onednn::Bf16Units::Pairs && cpu::suitsHalfImages(graph);
+        if (areHalves) units = onednn::Bf16Units::Tiles;  // laid out as for those
         const cpu::ConvChoice choose = [&](const cpu::ConvPass& pass) {
-            return m_timings.choose(pass, options.threads, options.algorithms, operands);
+            return areHalves ? cpu::ConvAlgorithm::DirectBf16
+                             : m_timings.choose(pass, options.threads, options.algorithms, operands);
         };
-        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), choose), options, choose);
+        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), choose), options, choose, units);
     }
 
     bool offers(Precision precision) const override {
