@@ -223,28 +223,24 @@ private:
     Parts m_parts;  // of each tap
 };
 
-}  // namespace
-
-std::unique_ptr<Kernel> makeSampleConv(const Order& order) {
-    const Shape &x = order.input(0).type.shape, &w = order.input(1).type.shape, &y = order.output(0).type.shape;
-    const Conv2dAttrs& attrs = convAttrs(order.node);
-    const Grid from(x, isPixelwise(attrs, w)), to(y, isPixelwise(attrs, w));
+// y from x, or dx from dy, which is the same along links that are gone back.
+std::unique_ptr<Kernel> makeImage(const Order& order, const Conv2dAttrs& attrs, bool isForward) {
+    const Shape &read = order.input(0).type.shape, &w = order.input(1).type.shape, &made = order.output(0).type.shape;
+    const Grid from(read, isPixelwise(attrs, w)), to(made, isPixelwise(attrs, w));
     Parts parts(to.pixels);
-    forEachLink(attrs, x, w, y, [&](const Link& link) {
-        parts[link.to].push_back({from.at(0, link.from) / 2, link.tap * from.channels / 2 * kPanel});
+    forEachLink(attrs, isForward ? read : made, w, isForward ? made : read, [&](const Link& link) {
+        const std::size_t source = isForward ? link.from : link.to, target = isForward ? link.to : link.from;
+        parts[target].push_back({from.at(0, source) / 2, link.tap * from.channels / 2 * kPanel});
     });
     return std::make_unique<ImageProduct>(order, from, to, std::move(parts));
 }
 
+}  // namespace
+
+std::unique_ptr<Kernel> makeSampleConv(const Order& order) { return makeImage(order, convAttrs(order.node), true); }
+
 std::unique_ptr<Kernel> makeSampleConvBackwardData(const Order& order) {
-    const Shape &dx = order.output(0).type.shape, &w = order.input(1).type.shape, &dy = order.input(0).type.shape;
-    const Conv2dAttrs& attrs = order.node.attrs.as<Conv2dBackwardAttrs>().conv;
-    const Grid from(dy, isPixelwise(attrs, w)), to(dx, isPixelwise(attrs, w));
-    Parts parts(to.pixels);
-    forEachLink(attrs, dx, w, dy, [&](const Link& link) {
-        parts[link.from].push_back({from.at(0, link.to) / 2, link.tap * from.channels / 2 * kPanel});
-    });
-    return std::make_unique<ImageProduct>(order, from, to, std::move(parts));
+    return makeImage(order, order.node.attrs.as<Conv2dBackwardAttrs>().conv, false);
 }
 
 std::unique_ptr<Kernel> makeSampleConvBackwardWeights(const Order& order) {
