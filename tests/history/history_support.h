@@ -62,6 +62,17 @@ inline std::unique_ptr<TrialQuery> openQuery(const std::filesystem::path& file) 
     return query.ok() ? std::move(query).value() : nullptr;
 }
 
+// A trial's first, and where its events go.
+struct FirstAttempt {
+    explicit FirstAttempt(TrialStore& store)
+        : trial(store.createTrial({}, folder.runs())),
+          number(store.beginAttempt(trial, 0)),
+          sink(store.sinkFor(trial, number)) {}
+    const Folder folder;
+    std::int64_t trial, number;
+    std::shared_ptr<EventSink> sink;
+};
+
 // The first row and column of what `sql` yields, by a connection of its own.
 inline std::string ask(const std::filesystem::path& file, const std::string& sql) {
     sqlite3* database = nullptr;
