@@ -224,8 +224,9 @@ void SpecForm::measure() {
 
 QJsonObject SpecForm::speedsAreOf() const {
     QJsonObject of;
-    for (const char* each : {"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
-                             "optimizer", "recompute", "batch_norm", "frozen"})
+    for (const char* each : {"dataset", "model", "frozen", "devices", "shares", "link_bandwidth", "link_latency",
+                             "batch", "accumulation", "mode", "shards", "shard_threads", "recompute", "batch_norm",
+                             "bucket_bytes", "optimizer", "average_decay", "augmentation", "label_smoothing"})
         of[each] = m_state.spec[each];
     return of;
 }

@@ -181,6 +181,11 @@ private slots:
         form.setSpeeds(of, "bf16 is faster", {});
         QCOMPARE(form.noteAt("precision"), QString("bf16 is faster"));
         QCOMPARE(notes.size(), 2);
+        form.setValue("epochs", 3);
+        QCOMPARE(form.noteAt("precision"), QString("bf16 is faster"));  // which has nothing to do with it
+        form.setValue("shares", "2,1");
+        QVERIFY(form.noteAt("precision").isEmpty());
+        form.setSpeeds(form.speedsAreOf(), "bf16 is faster", {});
         form.setValue("batch", 17);
         QVERIFY(form.noteAt("precision").isEmpty());
         form.setSpeeds(form.speedsAreOf(), {}, {{"batch", "run.memory", {}}});
