@@ -22,7 +22,8 @@ struct OpDef {
     // Appends the backward nodes. Null: no gradient flows through this op.
     void (*gradient)(GradientContext& context) = nullptr;
 
-    // Output 0 may take over this input's memory when nobody reads that input later; -1: never.
+    // Output 0 may take over this input's memory, where the node has so many, when nobody reads that input later; -1:
+    // never.
     int inplaceInput = -1;
 
     // Output 0 is input 0 seen with another shape: no kernel, no memory.

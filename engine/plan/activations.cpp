@@ -54,8 +54,9 @@ private:
     void takeOver(std::size_t at) {
         if (!m_drafts[at].step.node) return;
         const Node& node = m_graph.node(*m_drafts[at].step.node);
-        if (node.op->inplaceInput < 0) return;
-        const ValueId input = node.inputs[static_cast<std::size_t>(node.op->inplaceInput)], output = node.outputs[0];
+        const auto taken = static_cast<std::size_t>(node.op->inplaceInput);  // -1: none, past the end
+        if (taken >= node.inputs.size()) return;
+        const ValueId input = node.inputs[taken], output = node.outputs[0];
         if (!isActivation(input) || !isActivation(output) || !isLastAndOnlyUse(node, input, at)) return;
         const std::size_t from = rootOf(input), to = rootOf(output);
         if (m_lifetimes[from].bytes != m_lifetimes[to].bytes) return;

@@ -2,10 +2,7 @@
 #include "engine/backend/cpu/conv_timings.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/cpu/cpu_device.h"
-#include "engine/backend/cpu/fuse_conv.h"
-#include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/lay_out.h"
-#include "engine/backend/fusion/fuse.h"
 
 namespace lockstep::test {
 
@@ -21,9 +18,7 @@ public:
     DType computeType(Precision precision) const override { return m_cpu->computeType(precision); }
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         const cpu::TeamOf team(options.threads);
-        const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
-        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), m_choose), options, m_choose,
-                           m_units);
+        return cpu::lowerGraph(graph, options, m_choose, m_units);
     }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_cpu->open(choice); }
 

@@ -68,8 +68,9 @@ private:
     }
 
     bool takesOver(const Node& node) const {
-        if (!m_options.inplace || node.op->inplaceInput < 0) return false;
-        const ValueId from = node.inputs[static_cast<std::size_t>(node.op->inplaceInput)], to = node.outputs[0];
+        const auto taken = static_cast<std::size_t>(node.op->inplaceInput);  // -1: none, past the end
+        if (!m_options.inplace || taken >= node.inputs.size()) return false;
+        const ValueId from = node.inputs[taken], to = node.outputs[0];
         const auto reads = [&](const Node& reader) { return std::ranges::count(reader.inputs, from) > 0; };
         const bool isOnlyUse = std::ranges::count_if(m_graph.nodes(), reads) == 1 &&
                                std::ranges::count(node.inputs, from) == 1 && !isKept(from);

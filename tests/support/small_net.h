@@ -84,6 +84,7 @@ public:
     ValueId tokenMean(ValueId x) { return lockstep::tokenMean(m_builder, x, next("mean")); }
 
     ValueId relu(ValueId x) { return lockstep::relu(m_builder, x, next("relu")); }
+    ValueId relu6(ValueId x) { return lockstep::relu6(m_builder, x, next("relu6")); }
     ValueId add(ValueId x, ValueId y) { return lockstep::add(m_builder, x, y, next("add")); }
     ValueId dropout(ValueId x, double rate) { return lockstep::dropout(m_builder, x, m_ids, rate, next("dropout")); }
     ValueId flatten(ValueId x) { return lockstep::flatten(m_builder, x, next("flatten")); }

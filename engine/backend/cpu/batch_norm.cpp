@@ -264,6 +264,18 @@ std::unique_ptr<Kernel> makeNormEval(const Order& order) {
     return makeForImages<NormEval>(order, order.input(0), attrsOf(order.node));
 }
 
+std::unique_ptr<Kernel> makeFoldNorm(const Order& order) {
+    const double epsilon = order.node.attrs.as<BatchNormAttrs>().epsilon;
+    return kernelOf([epsilon, channels = order.output(0).type.shape[0]](const KernelCall& call) {
+        const float *gamma = in(call, 0), *beta = in(call, 1), *mean = in(call, 2), *variance = in(call, 3);
+        for (std::int64_t c = 0; c < channels; ++c) {
+            const double scale = gamma[c] / std::sqrt(variance[c] + epsilon);
+            out(call, 0)[c] = static_cast<float>(scale);
+            out(call, 1)[c] = static_cast<float>(beta[c] - mean[c] * scale);
+        }
+    });
+}
+
 std::unique_ptr<Kernel> makeNormEvalBackward(const Order& order) {
     return makeForImages<NormEvalBackward>(order, order.input(0), attrsOf(order.node));
 }

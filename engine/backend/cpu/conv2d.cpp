@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/backend/cpu/conv_choice.h"
+#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
@@ -14,10 +15,9 @@ namespace lockstep::cpu {
 
 namespace {
 
-onednn::ConvRequest requestOf(const Order& order, onednn::Pass pass, const Conv2dAttrs& attrs, const Value& x,
-                              const Value& w, const Value& y) {
+onednn::ConvRequest requestOf(onednn::Pass pass, const Conv2dAttrs& attrs, const Value& x, const Value& w,
+                              const Value& y) {
     onednn::ConvRequest request = convRequest(pass, attrs, x.type.shape, w.type.shape, y.type.shape);
-    request.relu = order.node.op == &kConv2dRelu;
     request.source = descOf(x);
     request.weights = reshaped(descOf(w), weightDims(attrs, w.type.shape));
     request.destination = descOf(y);
@@ -35,16 +35,42 @@ onednn::ConvRequest requestOf(const Order& order, onednn::Pass pass, const Conv2
 std::optional<onednn::Plan> planOf(const Order& order) {
     using onednn::Pass;
     const OpDef* const op = order.node.op;
-    const bool isData = op == &kConv2dBackwardData, isForward = op == &kConv2d || op == &kConv2dRelu;
+    const bool isData = op == &kConv2dBackwardData, isForward = isForwardConv(order.node);
     const Conv2dAttrs& attrs = isForward ? convAttrs(order.node) : order.node.attrs.as<Conv2dBackwardAttrs>().conv;
     if (isData)
-        return onednn::planConv(order.machine.engine, requestOf(order, Pass::BackwardData, attrs, order.output(0),
-                                                                order.input(1), order.input(0)));
+        return onednn::planConv(order.machine.engine,
+                                requestOf(Pass::BackwardData, attrs, order.output(0), order.input(1), order.input(0)));
     onednn::ConvRequest request =
-        isForward ? requestOf(order, Pass::Forward, attrs, order.input(0), order.input(1), order.output(0))
-                  : requestOf(order, Pass::BackwardWeights, attrs, order.input(0), order.output(0), order.input(1));
-    request.bias = isForward ? order.node.inputs.size() == 3 : order.node.outputs.size() == 2;
+        isForward ? requestOf(Pass::Forward, attrs, order.input(0), order.input(1), order.output(0))
+                  : requestOf(Pass::BackwardWeights, attrs, order.input(0), order.output(0), order.input(1));
+    if (isForward) setEnd(endOf(order.node), request);
+    else request.bias = order.node.outputs.size() == 2;
     return onednn::planConv(order.machine.engine, request);
+}
+
+// Adds to what lies in y, where the tensor to be added has been brought.
+class AddingConv final : public Kernel {
+public:
+    AddingConv(const Order& order, const onednn::Plan& plan)
+        : m_convolution(order.machine.engine, plan), m_bytes(order.output(0).bytes()) {}
+
+    std::size_t workspaceBytes() const override { return m_convolution.scratchBytes(); }
+
+    void run(const KernelCall& call) override {
+        std::byte* const y = call.outputs[0];
+        if (call.inputs[3] != y) std::copy_n(call.inputs[3], m_bytes, y);
+        m_convolution.run(std::array{call.inputs[0], call.inputs[1], call.inputs[2], y}, call.workspace);
+    }
+
+private:
+    onednn::Primitive m_convolution;
+    std::size_t m_bytes;
+};
+
+std::unique_ptr<Kernel> makeAddingConv(const Order& order) {
+    const auto plan = planOf(order);
+    if (!plan) throw EngineError(EngineError::Kind::Device, order.where(), "oneDNN has no implementation for this");
+    return std::make_unique<AddingConv>(order, *plan);
 }
 
 // Backward-data whose weights are packed first, at the front of the workspace.
@@ -73,7 +99,7 @@ private:
 std::unique_ptr<Kernel> makePackedBackwardData(const Order& order) {
     const Conv2dAttrs& attrs = order.node.attrs.as<Conv2dBackwardAttrs>().conv;
     onednn::ConvRequest request =
-        requestOf(order, onednn::Pass::BackwardData, attrs, order.output(0), order.input(1), order.input(0));
+        requestOf(onednn::Pass::BackwardData, attrs, order.output(0), order.input(1), order.input(0));
     const onednn::Desc weights = request.weights;
     request.weights = onednn::Desc::any(weights.dims(), DType::F32);
     const auto plan = onednn::planConv(order.machine.engine, request);
@@ -93,6 +119,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "winograd") return makeWinograd(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
+    if (endOf(order.node).addend) return makeAddingConv(order);
     return primitiveKernel(order, planOf(order));
 }
 

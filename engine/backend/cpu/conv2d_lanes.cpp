@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
@@ -81,8 +82,7 @@ public:
           m_conv(laneConvOf(x.type.shape, y.type.shape, w, padding, m_groups.width)),
           m_weights(w),
           m_isTurned(turned),
-          m_hasBias(order.node.inputs.size() == 3),
-          m_relu(order.node.op == &kConv2dRelu) {}
+          m_end(endOf(order.node)) {}
 
     std::size_t workspaceBytes() const override {
         const std::size_t scratch = whole(m_groups.scratchFloats()) * size(m_machine.threads);
@@ -92,13 +92,14 @@ public:
     void run(const KernelCall& call) override {
         auto* packed = reinterpret_cast<float*>(call.workspace);
         pack(in(call, 1), packed);
-        const float* bias = m_hasBias ? in(call, 2) : nullptr;
+        const float* bias = m_end.bias ? in(call, *m_end.bias) : nullptr;
         const std::size_t yFloats = size(m_conv.outputs * m_conv.rows * m_conv.columns * 16);
         inParts(m_machine.threads, m_groups.count(), [&](std::size_t part, std::size_t begin, std::size_t end) {
             float* scratch = packed + packedFloats() + part * whole(m_groups.scratchFloats());
             for (std::size_t group = begin; group < end; ++group) {
                 const float* x = m_groups.take(*m_machine.simd, in(call, 0), group, scratch);
-                m_machine.simd->laneConv(m_conv, x, packed, bias, m_relu, out(call, 0) + group * yFloats);
+                m_machine.simd->laneConv(m_conv, x, packed, bias, m_end.clamp == Clamp::Relu,
+                                         out(call, 0) + group * yFloats);
             }
         });
     }
@@ -124,7 +125,8 @@ private:
     Groups m_groups;
     LaneConv m_conv;
     Shape m_weights;
-    bool m_isTurned, m_hasBias, m_relu;
+    bool m_isTurned;
+    ConvEnd m_end;
 };
 
 // Each part of the batch has sums of its own, with sixteen lanes; they are added up in their order.

@@ -9,12 +9,9 @@
 
 #include "engine/backend/cpu/conv_timings.h"
 #include "engine/backend/cpu/cpu_device.h"
-#include "engine/backend/cpu/fuse_conv.h"
-#include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/lay_out.h"
 #include "engine/backend/cpu/onednn.h"
 #include "engine/backend/cpu/product_speed.h"
-#include "engine/backend/fusion/fuse.h"
 #include "engine/backend/host_memory.h"
 
 namespace lockstep {
@@ -64,7 +61,6 @@ public:
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name(), computeType(options.precision));
         const cpu::TeamOf team(options.threads);
-        const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
         const DType operands = options.precision == Precision::Bf16 ? DType::BF16 : DType::F32;
         onednn::Bf16Units units = onednn::bf16Units();
         const bool areHalves =
@@ -74,7 +70,7 @@ public:
             return areHalves ? cpu::ConvAlgorithm::DirectBf16
                              : m_timings.choose(pass, options.threads, options.algorithms, operands);
         };
-        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), choose), options, choose, units);
+        return cpu::lowerGraph(graph, options, choose, units);
     }
 
     bool offers(Precision precision) const override {

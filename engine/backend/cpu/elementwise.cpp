@@ -157,4 +157,10 @@ std::unique_ptr<Kernel> makeReorder(const Order& order) {
     return primitiveKernel(order, onednn::planReorder(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
 }
 
+std::unique_ptr<Kernel> makeScaleFilters(const Order& order) {
+    const onednn::Desc from = descOf(order.input(0)), to = descOf(order.output(0));
+    const auto dims = from.isRowMajor() ? to.dims() : from.dims();
+    return primitiveKernel(order, onednn::planScaling(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
+}
+
 }  // namespace lockstep::cpu

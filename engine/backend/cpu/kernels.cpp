@@ -27,6 +27,8 @@ namespace {
 constexpr auto kListed = std::to_array<KernelEntry>({
     {&kConv2d, makeConv2d},
     {&kConv2dRelu, makeConv2d},
+    {&kConv2dFolded, makeConv2d},
+    {&kConv2dScaled, makeConv2d},
     {&kConv2dFused, makeConv2d},
     {&kConv2dBackwardData, makeConv2dBackwardData},
     {&kConv2dBackwardWeights, makeConv2dBackwardWeights},
@@ -62,6 +64,8 @@ constexpr auto kListed = std::to_array<KernelEntry>({
     {&kFill, makeFill},
     {&kCast, makeCast},
     {&kReorder, makeReorder},
+    {&kScaleFilters, makeScaleFilters},
+    {&kFoldNorm, makeFoldNorm},
     {&kMaxPool2d, makeMaxPool2d},
     {&kMaxPool2dBackward, makeMaxPool2dBackward},
     {&kMaxPool2dBackwardRelu, makeMaxPool2dBackward},

@@ -124,6 +124,7 @@ std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order);
 std::unique_ptr<Kernel> makeNormTrain(const Order& order);
 std::unique_ptr<Kernel> makeNormEval(const Order& order);
 std::unique_ptr<Kernel> makeNormEvalBackward(const Order& order);
+std::unique_ptr<Kernel> makeFoldNorm(const Order& order);
 // batch_norm_backward.cpp
 std::unique_ptr<Kernel> makeNormBackward(const Order& order);
 // synchronised_norm.cpp
@@ -138,6 +139,7 @@ std::unique_ptr<Kernel> makeAdd(const Order& order);
 std::unique_ptr<Kernel> makeFill(const Order& order);
 std::unique_ptr<Kernel> makeCast(const Order& order);
 std::unique_ptr<Kernel> makeReorder(const Order& order);
+std::unique_ptr<Kernel> makeScaleFilters(const Order& order);
 // pool2d.cpp
 std::unique_ptr<Kernel> makeMaxPool2d(const Order& order);
 std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order);  // also with ReLU

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/backend/cpu/fold_norms.h"
+#include "engine/backend/cpu/fuse_conv.h"
 #include "engine/backend/cpu/fused_ops.h"
+#include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/layout_pass.h"
 #include "engine/backend/cpu/product.h"
+#include "engine/backend/fusion/fuse.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
@@ -231,6 +235,7 @@ constexpr Rule kRules[] = {
     {&kConv2d, layOutConv},
     {&kConv2dRelu, layOutConv},
     {&kConv2dFused, layOutConv},
+    {&kConv2dFolded, layOutConv},
     {&kConv2dBackwardData, layOutConvBackwardData},
     {&kConv2dBackwardWeights, layOutConvBackwardWeights},
     {&kConv2dBackwardWeightsBias, layOutConvBackwardWeights},
@@ -283,6 +288,12 @@ LayoutRule findRule(const OpDef& op) {
     const auto* found = std::ranges::find(kRules, &op, &Rule::op);
     if (found != std::end(kRules)) return found->rule;
     return op.isElementwise ? layOutElementwise : nullptr;
+}
+
+Graph lowerGraph(const Graph& graph, const LowerOptions& options, const ConvChoice& choose, onednn::Bf16Units units) {
+    const auto hasKernel = [](const OpDef& op) { return findKernel(op) != nullptr; };
+    const Graph folded = foldNorms(fuse(foldViews(graph), hasKernel), choose);
+    return layOut(fuseConvolutions(folded, choose), options, choose, units);
 }
 
 Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose, onednn::Bf16Units units) {

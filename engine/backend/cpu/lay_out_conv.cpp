@@ -1,3 +1,4 @@
+#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
@@ -79,10 +80,11 @@ bool packsWeights(const LayoutPass& pass, ValueId w, const std::vector<std::int6
     return !has.isRowMajor() && !wanted.isRowMajor() && !(has == wanted);
 }
 
-// Parameters stay floats: those of bf16 are made of them in every step.
-ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dAttrs& attrs) {
+// Parameters stay floats: those of bf16, and those that are scaled, are made of them in every step.
+ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dAttrs& attrs,
+                    std::optional<ValueId> scale = std::nullopt) {
     if (pass.isParameter(w) && !pass.isDecided(w) && desc.dtype() == DType::F32) pass.decide(w, desc, axesOf(attrs));
-    return pass.weights(w, desc, axesOf(attrs));
+    return scale ? pass.scaled(w, *scale, desc, axesOf(attrs)) : pass.weights(w, desc, axesOf(attrs));
 }
 
 // x of a convolution with samples in lanes; the batch itself is read as it comes.
@@ -137,22 +139,41 @@ Planned planFor(const LayoutPass& pass, const Node& node, const ConvPass& conv, 
 ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPass& conv) {
     const bool isFused = node.op == &kConv2dFused || node.op == &kConv2dBackwardWeightsNormed;
     const ConvAlgorithm chosen = isFused ? chooseByRule(conv) : pass.choose(conv);
-    const bool hasBias = node.op == &kConv2dRelu || node.op == &kConv2dBackwardWeightsBias ||
-                         (node.op == &kConv2d && node.inputs.size() == 3);
+    const bool isBiasOfModel = node.op == &kConv2dRelu || (node.op == &kConv2d && node.inputs.size() == 3);
+    const bool hasBias = isBiasOfModel || node.op == &kConv2dBackwardWeightsBias;
     if (hasBias && chosen == ConvAlgorithm::Samples) return ConvAlgorithm::DirectBf16;
     return hasBias && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
 }
 
 Desc halfImage(const Shape& shape) { return Desc::channelsLast(shape.dims(), DType::BF16); }
 
+// What follows x and w: the tensor that is added lies as what is made, all else is per channel.
+void takeEnd(LayoutPass& pass, const Node& node, const Desc& made, std::vector<ValueId>& inputs) {
+    const auto addend = endOf(node).addend;
+    for (std::size_t i = 2; i < node.inputs.size(); ++i)
+        inputs.push_back(i == addend ? pass.image(node.inputs[i], made) : pass.rowMajor(node.inputs[i]));
+}
+
+// A convolution as the library knows it, and what its filters are to be multiplied with.
+std::pair<Node, std::optional<ValueId>> withoutScale(const Node& node) {
+    const auto scale = endOf(node).scale;
+    if (!scale) return {node, std::nullopt};
+    Node scaled = node;
+    scaled.op = &kConv2dScaled;
+    scaled.inputs.erase(scaled.inputs.begin() + static_cast<std::ptrdiff_t>(*scale));
+    return {scaled, node.inputs[*scale]};
+}
+
 // With samples in the rows of tiles: an image from another, which is the first input; the weights' panels have columns
 // along `columnAxis`.
 void layOutSamples(LayoutPass& pass, const Node& node, const Conv2dAttrs& attrs, int columnAxis) {
     const ValueId image = node.inputs[0], w = node.inputs[1];
     const Desc panels = Desc::productPanels(pass.oldValue(w).type.shape.dims(), columnAxis);
-    pass.emit(node,
-              {pass.image(image, halfImage(pass.oldValue(image).type.shape)), takeWeights(pass, w, panels, attrs)},
-              kSamplesBf16, {{halfImage(pass.oldValue(node.outputs[0]).type.shape)}});
+    const Desc made = halfImage(pass.oldValue(node.outputs[0]).type.shape);
+    std::vector<ValueId> inputs{pass.image(image, halfImage(pass.oldValue(image).type.shape)),
+                                takeWeights(pass, w, panels, attrs)};
+    takeEnd(pass, node, made, inputs);
+    pass.emit(node, std::move(inputs), kSamplesBf16, {{made}});
 }
 
 std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
@@ -161,15 +182,11 @@ std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
 }
 
 void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) {
-    const bool adds = node.op == &kConv2dFused && node.attrs.as<FusedConvAttrs>().adds;
     const ValueId x = node.inputs[0], w = node.inputs[1];
     const Desc y = blockedImage(pass.oldValue(node.outputs[0]).type.shape);
     std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
                                 takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), convAttrs(node))};
-    for (std::size_t i = 2; i < node.inputs.size(); ++i) {
-        const bool isAddend = adds && i + 1 == node.inputs.size();
-        inputs.push_back(isAddend ? pass.image(node.inputs[i], y) : pass.rowMajor(node.inputs[i]));
-    }
+    takeEnd(pass, node, y, inputs);
     pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{y}});
 }
 
@@ -195,15 +212,16 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     if (isOwn(algorithm)) return layOutBlocked(pass, node, algorithm);
     if (algorithm == ConvAlgorithm::Samples) return layOutSamples(pass, node, attrs, 0);
     Choice choice = choiceOf(conv);
-    choice.request.relu = node.op == &kConv2dRelu;
-    choice.request.bias = node.inputs.size() == 3;
+    setEnd(endOf(node), choice.request);
     choice.sources = pass.imageLayouts(x);
     choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
     const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
-    std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), takeWeights(pass, w, plan.arguments[1], attrs)};
-    if (choice.request.bias) inputs.push_back(pass.rowMajor(node.inputs[2]));
-    pass.emit(node, std::move(inputs), text(made), {{plan.arguments.back()}});
+    const auto [lowered, scale] = withoutScale(node);
+    std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]),
+                                takeWeights(pass, w, plan.arguments[1], attrs, scale)};
+    takeEnd(pass, lowered, plan.arguments.back(), inputs);
+    pass.emit(lowered, std::move(inputs), text(made), {{plan.arguments.back()}});
     settleImage(pass, node.outputs[0]);
 }
 

@@ -125,6 +125,15 @@ ValueId LayoutPass::weights(ValueId old, const Desc& want, const char* axes) {
     return inLayout(old, want, axes, oldValue(old).type.shape);
 }
 
+ValueId LayoutPass::scaled(ValueId weights, ValueId scale, const Desc& want, const char* axes) {
+    Node node{&kScaleFilters, {now(weights), rowMajor(scale)}, {}, {}, uniqueScope(made(), kScaleFilters, m_scope),
+              "jit"};
+    const Value result{.name = oldValue(weights).name + ":scaled",
+                       .type = {oldValue(weights).type.shape, want.dtype()},
+                       .layout = layoutOf(want, axes)};
+    return made().appendLowered(std::move(node), {result})[0];
+}
+
 ValueId LayoutPass::inLayout(ValueId old, const Desc& want, const char* axes, const Shape& shape) {
     const Value& value = newValue(old);
     const Desc has = descOf(value);

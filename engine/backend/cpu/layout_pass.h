@@ -53,6 +53,7 @@ public:
     ValueId inLayout(ValueId old, const onednn::Desc& want, const char* axes, const Shape& shape);
     ValueId image(ValueId old, const onednn::Desc& want);  // an activation, shaped as the descriptor
     ValueId weights(ValueId old, const onednn::Desc& want, const char* axes);
+    ValueId scaled(ValueId weights, ValueId scale, const onednn::Desc& want, const char* axes);  // filter by filter
 
     // The layouts an activation of this shape may have, the preferred first: few channels stay as they come.
     std::vector<onednn::Desc> imageLayouts(const Shape& shape) const;

@@ -43,9 +43,4 @@ void NormedInput::apply(const float* room, const float* x, std::size_t stride, s
     }
 }
 
-std::optional<std::size_t> addendOf(const Node& node) {
-    if (node.op != &kConv2dFused || !node.attrs.as<FusedConvAttrs>().adds) return std::nullopt;
-    return node.inputs.size() - 1;
-}
-
 }  // namespace lockstep::cpu

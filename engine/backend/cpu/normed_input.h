@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <optional>
 
 #include "engine/backend/cpu/kernels.h"
 
@@ -25,8 +24,5 @@ private:
     const SimdTable& m_simd;
     std::size_t m_blocks = 0;  // 0: there is no norm
 };
-
-// The input that is added to the node's output, if there is one.
-std::optional<std::size_t> addendOf(const Node& node);
 
 }  // namespace lockstep::cpu

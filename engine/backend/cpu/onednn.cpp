@@ -1,5 +1,7 @@
 #include "engine/backend/cpu/onednn.h"
 
+#include <cmath>
+
 #include "engine/backend/cpu/onednn_objects.h"
 
 namespace lockstep::onednn {
@@ -17,10 +19,14 @@ dnnl::primitive_attr attributes(const dnnl::post_ops& ops) {
     return attr;
 }
 
-dnnl::primitive_attr attributes(bool relu) {
+dnnl::primitive_attr attributes() { return attributes(dnnl::post_ops()); }
+
+dnnl::post_ops endOf(const ConvRequest& r) {
     dnnl::post_ops ops;
-    if (relu) appendRelu(ops);
-    return attributes(ops);
+    if (r.adds) ops.append_sum();
+    if (r.relu && std::isinf(r.ceiling)) appendRelu(ops);
+    else if (r.relu) ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_clip, 0.0f, r.ceiling);
+    return ops;
 }
 
 memory::desc vectorDesc(std::int64_t count) { return {{count}, memory::data_type::f32, memory::format_tag::a}; }
@@ -79,7 +85,7 @@ dnnl::convolution_forward::primitive_desc convHint(const Engine& engine, const C
     };
     return {{dnnl::prop_kind::forward_training, algorithm, operand(x), operand(any), y, g.stride, g.dilation, g.low,
              g.high},
-            attributes(false),
+            attributes(),
             engine.impl().engine};
 }
 
@@ -91,7 +97,7 @@ Plan planConvForward(const Engine& engine, const ConvRequest& r, dnnl::algorithm
     using Forward = dnnl::convolution_forward;
     const auto op = r.bias ? Forward::desc(kind, algorithm, x, w, bias, y, g.stride, g.dilation, g.low, g.high)
                            : Forward::desc(kind, algorithm, x, w, y, g.stride, g.dilation, g.low, g.high);
-    const Forward::primitive_desc chosen(op, attributes(r.relu), engine.impl().engine);
+    const Forward::primitive_desc chosen(op, attributes(endOf(r)), engine.impl().engine);
     std::vector<Argument> arguments{{DNNL_ARG_SRC, chosen.src_desc()}, {DNNL_ARG_WEIGHTS, chosen.weights_desc()}};
     if (r.bias) arguments.push_back({DNNL_ARG_BIAS, bias});
     arguments.push_back({DNNL_ARG_DST, chosen.dst_desc()});
@@ -104,8 +110,7 @@ Plan planConvBackwardData(const Engine& engine, const ConvRequest& r, dnnl::algo
     using Backward = dnnl::convolution_backward_data;
     const Backward::desc op(algorithm, unwrap(r.source), unwrap(r.weights), unwrap(r.destination), g.stride, g.dilation,
                             g.low, g.high);
-    const Backward::primitive_desc chosen(op, attributes(false), engine.impl().engine,
-                                          convHint(engine, r, algorithm, any));
+    const Backward::primitive_desc chosen(op, attributes(), engine.impl().engine, convHint(engine, r, algorithm, any));
     return finish<Backward>(chosen, {{DNNL_ARG_DIFF_DST, chosen.diff_dst_desc()},
                                      {DNNL_ARG_WEIGHTS, chosen.weights_desc()},
                                      {DNNL_ARG_DIFF_SRC, chosen.diff_src_desc()}});
@@ -119,8 +124,7 @@ Plan planConvBackwardWeights(const Engine& engine, const ConvRequest& r, dnnl::a
     using Backward = dnnl::convolution_backward_weights;
     const auto op = r.bias ? Backward::desc(algorithm, x, w, bias, y, g.stride, g.dilation, g.low, g.high)
                            : Backward::desc(algorithm, x, w, y, g.stride, g.dilation, g.low, g.high);
-    const Backward::primitive_desc chosen(op, attributes(false), engine.impl().engine,
-                                          convHint(engine, r, algorithm, any));
+    const Backward::primitive_desc chosen(op, attributes(), engine.impl().engine, convHint(engine, r, algorithm, any));
     std::vector<Argument> arguments{{DNNL_ARG_SRC, chosen.src_desc()},
                                     {DNNL_ARG_DIFF_DST, chosen.diff_dst_desc()},
                                     {DNNL_ARG_DIFF_WEIGHTS, chosen.diff_weights_desc()}};
@@ -157,8 +161,23 @@ std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request) {
 Plan planReorder(const Engine& engine, const Desc& from, const Desc& to) {
     return guarded([&] {
         const dnnl::engine& cpu = engine.impl().engine;
-        const dnnl::reorder::primitive_desc chosen(cpu, unwrap(from), cpu, unwrap(to), attributes(false));
+        const dnnl::reorder::primitive_desc chosen(cpu, unwrap(from), cpu, unwrap(to), attributes());
         return finish<dnnl::reorder>(chosen, {{DNNL_ARG_FROM, unwrap(from)}, {DNNL_ARG_TO, unwrap(to)}});
+    });
+}
+
+Plan planScaling(const Engine& engine, const Desc& from, const Desc& to) {
+    return guarded([&] {
+        const dnnl::engine& cpu = engine.impl().engine;
+        const memory::dims dims = unwrap(from).dims();
+        const bool isGrouped = dims.size() == 5;
+        dnnl::primitive_attr attr = attributes();
+        attr.set_output_scales(isGrouped ? 3 : 1, {DNNL_RUNTIME_F32_VAL});  // one for each extent of these dimensions
+        const dnnl::reorder::primitive_desc chosen(cpu, unwrap(from), cpu, unwrap(to), attr);
+        return finish<dnnl::reorder>(
+            chosen, {{DNNL_ARG_FROM, unwrap(from)},
+                     {DNNL_ARG_ATTR_OUTPUT_SCALES, vectorDesc(isGrouped ? dims[0] * dims[1] : dims[0])},
+                     {DNNL_ARG_TO, unwrap(to)}});
     });
 }
 

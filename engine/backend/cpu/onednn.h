@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -97,9 +98,11 @@ enum class Pass { Forward, BackwardData, BackwardWeights };
 
 // source: x or dx; weights: w or dw; destination: y or dy; each f32 or bf16, biases f32. Arguments of the plan:
 // Forward: x, w, [bias,] y. BackwardData: dy, w, dx. BackwardWeights: x, dy, dw [, dbias].
+// Forward may add to what lies in y, and then take ReLU, up to its ceiling.
 struct ConvRequest {
     Pass pass = Pass::Forward;
-    bool relu = false, bias = false;
+    bool bias = false, adds = false, relu = false;
+    float ceiling = std::numeric_limits<float>::infinity();
     std::array<int, 2> stride{1, 1}, padding{0, 0}, paddingEnd{0, 0}, dilation{1, 1};
     Desc source, weights, destination;  // weights of rank 5 (G, K/G, C/G, R, S) when grouped
 };
@@ -107,6 +110,8 @@ struct ConvRequest {
 // Empty when the library has no such implementation. Throws EngineError(Device).
 std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request);
 Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);  // arguments: from, to
+// Each filter of weights times a factor, f32, one per filter. Arguments of the plan: from, factors, to.
+Plan planScaling(const Engine& engine, const Desc& from, const Desc& to);
 
 // A product of bf16 matrices, rows x depth and depth x columns, to c, row-major, of f32 or bf16. Where `any` is wanted
 // of an operand, it lies as suits the library. Then, in this order, a bias is added (f32, one per column), something

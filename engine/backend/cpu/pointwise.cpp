@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/backend/cpu/conv_choice.h"
+#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/normed_input.h"
@@ -62,7 +63,7 @@ public:
           m_x(order.input(0).type.shape),
           m_y(order.output(0).type.shape),
           m_norm(order),
-          m_addend(addendOf(order.node)) {}
+          m_end(endOf(order.node)) {}
 
     std::size_t workspaceBytes() const override {
         const std::size_t chunks = static_cast<std::size_t>(m_machine.threads) * chunkFloats();
@@ -83,18 +84,12 @@ public:
             filters = made;
         }
         float* const room = made + madeFilterFloats();
-        const float* addend = m_addend ? in(call, *m_addend) : nullptr;
         inParts(m_machine.threads, m_x.chunks(), [&](std::size_t part, std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                multiply(call, {norm, filters, addend}, i, room + part * chunkFloats());
+            for (std::size_t i = begin; i < end; ++i) multiply(call, norm, filters, i, room + part * chunkFloats());
         });
     }
 
 private:
-    struct Inputs {
-        const float *norm, *filters, *addend;
-    };
-
     std::size_t madeFilterFloats() const { return m_turned || m_pairs ? m_x.blocks * m_y.blocks * kFilter : 0; }
     std::size_t chunkFloats() const {
         if (m_pairs) return m_x.blocks * kPixels * kLanes / 2;
@@ -109,34 +104,35 @@ private:
         }
     }
 
-    void multiply(const KernelCall& call, const Inputs& inputs, std::size_t i, float* room) const {
+    void multiply(const KernelCall& call, const float* norms, const float* filters, std::size_t i, float* room) const {
         const Chunk chunk(m_x, i);
         const float* data = in(call, 0) + m_x.at(chunk.sample, chunk.begin);
         std::size_t dataStride = m_x.blockStride();
         if (m_pairs) {
             const std::size_t paired = chunk.count * kLanes / 2;
-            eachBlock(m_norm, inputs.norm, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
+            eachBlock(m_norm, norms, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
                 m_pairs->pairColumns(data + b * dataStride, norm, room + b * paired, chunk.count);
             });
             data = room;
             dataStride = paired;
         } else if (m_norm) {
-            m_norm.apply(inputs.norm, data, dataStride, chunk.count, room);
+            m_norm.apply(norms, data, dataStride, chunk.count, room);
             data = room;
             dataStride = chunk.count * kLanes;
         }
         const std::size_t at = m_y.at(chunk.sample, chunk.begin);
         const auto product = m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct;
-        product({.filters = inputs.filters,
+        const SumEnd end = sumEnd(call, m_end, 0, at);
+        product({.filters = filters,
                  .data = data,
-                 .addends = inputs.addend ? inputs.addend + at : nullptr,
                  .products = out(call, 0) + at,
                  .filterStride = m_pairs ? m_x.blocks * kFilter / 2 : m_x.blocks * kFilter,
                  .dataStride = dataStride,
                  .productStride = m_y.blockStride(),
                  .blocks = m_y.blocks,
                  .channelBlocks = m_x.blocks,
-                 .tiles = chunk.count});
+                 .tiles = chunk.count,
+                 .end = m_end.scale || m_end.addend ? &end : nullptr});
     }
 
     const Machine& m_machine;
@@ -144,7 +140,7 @@ private:
     bool m_turned;
     Plane m_x, m_y;
     NormedInput m_norm;
-    std::optional<std::size_t> m_addend;
+    ConvEnd m_end;
 };
 
 // Every part of the pixels has sums of its own; they are added up in their order.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
@@ -80,7 +81,8 @@ public:
           m_from(from),
           m_to(to),
           m_panelFloats(size(order.input(1).type.shape.count()) / (to.channels / kPanel) / 2),
-          m_parts(std::move(parts)) {}
+          m_parts(std::move(parts)),
+          m_end(endOf(order.node)) {}
 
     std::size_t workspaceBytes() const override {
         return static_cast<std::size_t>(m_machine.threads) * sumFloats() * sizeof(float);
@@ -113,15 +115,31 @@ private:
         run.rows = m_to.samples;
         if (m_parts[pixel].empty()) std::fill_n(sums, sumFloats(), 0.0f);
         else products.multiply(run);
-        Bf16* y = out<Bf16>(call, 0) + m_to.at(group, pixel) + panel * kPanel;
+        const std::size_t at = m_to.at(group, pixel) + panel * kPanel;
+        end(call, panel, at, sums);
+        Bf16* y = out<Bf16>(call, 0) + at;
         for (std::size_t n = 0; n < m_to.samples; ++n)
             m_machine.simd->halves.scale(sums + n * kPanel, 1, y + n * m_to.sampleStride, kPanel);
+    }
+
+    void end(const KernelCall& call, std::size_t panel, std::size_t at, float* sums) const {
+        const SimdTable& simd = *m_machine.simd;
+        for (std::size_t n = 0; n < m_to.samples; ++n) {
+            float* const row = sums + n * kPanel;
+            if (m_end.scale) simd.floats.multiply(row, in(call, *m_end.scale) + panel * kPanel, row, kPanel);
+            if (m_end.bias) simd.floats.addRow(row, in(call, *m_end.bias) + panel * kPanel, kPanel);
+            if (m_end.addend)
+                simd.halves.addRow(row, in<Bf16>(call, *m_end.addend) + at + n * m_to.sampleStride, kPanel);
+        }
+        if (m_end.clamp == Clamp::Relu) simd.floats.relu(sums, sums, sumFloats());
+        if (m_end.clamp == Clamp::Relu6) simd.floats.relu6(sums, sums, sumFloats());
     }
 
     const Machine& m_machine;
     Grid m_from, m_to;
     std::size_t m_panelFloats;
     Parts m_parts;  // of each pixel that is made
+    ConvEnd m_end;
 };
 
 // dw from x and dy, in blocks of 16 channels and 16 filters. Both images are packed first: x with channels, dy with

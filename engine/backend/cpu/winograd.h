@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/normed_input.h"
@@ -93,11 +94,7 @@ inline void transformData(const SimdTable& simd, const WinogradImage& image, con
 class Outputs {
 public:
     Outputs(const Order& order, const Shapes& shapes)
-        : m_simd(*order.machine.simd),
-          m_image(shapes.output()),
-          m_hasBias(order.node.op != &kConv2dFused && order.node.inputs.size() == 3),
-          m_relu(order.node.op == &kConv2dRelu),
-          m_addend(addendOf(order.node)) {}
+        : m_simd(*order.machine.simd), m_image(shapes.output()), m_end(endOf(order.node)) {}
 
     // Some blocks of some tiles, from the products of these blocks.
     void write(const KernelCall& call, const Range& blocks, const Range& tiles, const Points& points,
@@ -106,18 +103,14 @@ public:
         for (std::size_t block = blocks.begin; block < blocks.end; ++block) {
             const std::size_t at = block * blockStride(m_image);
             m_simd.winogradOutput(m_image, products + (block - blocks.begin) * points.blockStride(), span,
-                                  {.bias = m_hasBias ? in(call, 2) + block * kLanes : nullptr,
-                                   .addends = m_addend ? in(call, *m_addend) + at : nullptr,
-                                   .relu = m_relu},
-                                  out(call, 0) + at);
+                                  sumEnd(call, m_end, block, at), out(call, 0) + at);
         }
     }
 
 private:
     const SimdTable& m_simd;
     WinogradImage m_image;
-    bool m_hasBias, m_relu;
-    std::optional<std::size_t> m_addend;
+    ConvEnd m_end;
 };
 
 // Where their points, with others' products beside them, do not fit into the second-level cache.

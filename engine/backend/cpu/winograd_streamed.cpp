@@ -93,11 +93,11 @@ private:
             const Range channels{channel, std::min(channel + m_filters.channelBlocks, m_shapes.inputBlocks())};
             transformFilters(w, blocks, channels, filters);
             product.channelBlocks = channels.end - channels.begin;
+            product.adds = channel > 0;
             for (std::size_t point = 0; point < m_filters.points; ++point) {
                 product.filters = filters + point * m_filters.pointStride();
                 product.data = data + point * m_data.pointStride() + channel * m_data.blockStride();
                 product.products = products + point * m_products.pointStride();
-                product.addends = channel > 0 ? product.products : nullptr;
                 m_machine.simd->blockProduct(product);
             }
         }

@@ -11,6 +11,26 @@ constexpr std::size_t kTiles = 14, kBlocks = 2, kChannels = 8;
 constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
 #endif
 
+// What becomes of the sums of one channel block.
+class Ending {
+public:
+    Ending(const SumEnd& end, std::size_t block)
+        : m_end(end),
+          m_scale(end.scale ? load(end.scale + block * 16) : splat(1)),
+          m_offset(end.bias ? load(end.bias + block * 16) : F16{}),
+          m_ceiling(splat(end.ceiling)) {}
+
+    [[gnu::always_inline]] F16 of(F16 sum, std::ptrdiff_t at) const {
+        F16 value = sum * m_scale + m_offset;
+        if (m_end.addends) value = value + load(m_end.addends + at);
+        return m_end.relu ? select(m_ceiling < value, m_ceiling, positive(value)) : value;
+    }
+
+private:
+    const SumEnd& m_end;
+    F16 m_scale, m_offset, m_ceiling;
+};
+
 // kM tiles and kN blocks of outputs, summed over all channels in registers. Meanwhile come the lines of the outputs,
 // and in the first blocks, which read it first, the data of the next tiles: one at a time, for a burst of requests
 // would keep the loads waiting.
@@ -19,7 +39,7 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
     const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * 16; };
     F16 sums[kN * kM];
     unrolled<0, kN * kM>([&](auto i) __attribute__((always_inline)) {
-        sums[i.value] = run.addends ? load(run.addends + at(i.value)) : F16{};
+        sums[i.value] = run.adds ? load(run.products + at(i.value)) : F16{};
     });
     const float* u = run.filters + block * run.filterStride;
     const float* v = run.data + tile * Lanes::kOfBlock;
@@ -41,8 +61,18 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
             });
         }
     }
-    unrolled<0, kN * kM>([&](auto i)
-                             __attribute__((always_inline)) { store(run.products + at(i.value), sums[i.value]); });
+    if (!run.end) {
+        unrolled<0, kN * kM>([&](auto i)
+                                 __attribute__((always_inline)) { store(run.products + at(i.value), sums[i.value]); });
+        return;
+    }
+    unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
+        const Ending ending(*run.end, block + n.value);
+        unrolled<0, kM>([&](auto m) __attribute__((always_inline)) {
+            const std::size_t to = at(n.value * kM + m.value);
+            store(run.products + to, ending.of(sums[n.value * kM + m.value], static_cast<std::ptrdiff_t>(to)));
+        });
+    });
 }
 
 template <class Lanes, std::size_t kM, std::size_t kN>

@@ -72,7 +72,7 @@ void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, floa
 void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
                   float* points);
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
-void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
+void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                     float* y);
 void winogradFilter(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride);
 void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);

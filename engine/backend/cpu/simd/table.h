@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 // The inner loops of our own kernels. Each source file of this folder but dispatch.cpp is compiled once per instruction
 // set, into a namespace of its own; they include nothing but plain headers, so that no shared inline function is
@@ -138,10 +139,12 @@ struct WinogradSums {
     const float* points = nullptr;
     std::size_t pointStride = 0, parts = 1, partStride = 0;
 };
-// What becomes of an output's sum; addends lie as y does. Null: nothing is added.
-struct WinogradEnd {
-    const float *bias = nullptr, *addends = nullptr;
+// What becomes of a convolution's sums, in this order; scale and bias are patterns of its channel blocks, addends lie
+// as y does. Null: nothing is multiplied or added.
+struct SumEnd {
+    const float *scale = nullptr, *bias = nullptr, *addends = nullptr;
     bool relu = false;
+    float ceiling = std::numeric_limits<float>::infinity();  // of ReLU
 };
 
 // y = (x - mean) scale + offset in one channel block: patterns.
@@ -150,14 +153,15 @@ struct ChannelAffine {
 };
 
 // Products of blocks of 16 channels; a tile is one pixel, or one Winograd tile at one point:
-// products[block][tile][16] = [addends +] sum over channels of
-//                             filters[block][channel][16] data[channel / 16][tile][channel % 16].
+// products[block][tile][16] = end([themselves +] sum over channels of
+//                                 filters[block][channel][16] data[channel / 16][tile][channel % 16]).
 struct BlockProduct {
     const float *filters = nullptr, *data = nullptr;
-    const float* addends = nullptr;  // as products lie, or null
     float* products = nullptr;
     std::size_t filterStride = 0, dataStride = 0, productStride = 0;  // from block to block
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
+    bool adds = false;
+    const SumEnd* end = nullptr;  // null: sums stay as they are; addends lie as products do, and may be there
 };
 // filters[block][channel][16] = [themselves +] sum over tiles of
 //                               gradients[block][tile][16] data[channel / 16][tile][channel % 16].
@@ -290,8 +294,8 @@ struct SimdTable {
     void (*winogradData)(const WinogradImage& image, const float* x, const WinogradSpan& span,
                          const ChannelAffine* norm, float* points);
     void (*winogradGradient)(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
-    void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span,
-                           const WinogradEnd& end, float* y);
+    void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
+                           float* y);
     void (*winogradFilter)(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride);
     // adds: to what is there already.
     void (*winogradFilterGradient)(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);

@@ -1,3 +1,4 @@
+#include "engine/backend/cpu/simd/block_tile.h"
 #include "engine/backend/cpu/simd/lanes.h"
 #include "engine/backend/cpu/simd/loops.h"
 
@@ -224,9 +225,8 @@ void gradient(const WinogradImage& image, const float* dy, const WinogradSpan& s
 }
 
 template <class Form>
-void output(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
-            float* y) {
-    const F16 offset = end.bias ? load(end.bias) : F16{};
+void output(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end, float* y) {
+    const Ending ending(end, 0);
     Tiles<Form::kOutputs> tiles(image, span.begin);
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
         const std::int64_t rows = image.height - tiles.top(), columns = image.width - tiles.left();
@@ -239,9 +239,7 @@ void output(const WinogradImage& image, const float* points, const WinogradSpan&
             const auto row = static_cast<std::int64_t>(i), column = static_cast<std::int64_t>(j);
             if (row >= rows || column >= columns) return;
             const std::int64_t at = first + (row * image.width + column) * 16;
-            value += offset;
-            if (end.addends) value += load(end.addends + at);
-            store(y + at, end.relu ? positive(value) : value);
+            store(y + at, ending.of(value, at));
         };
         twice<Form::kPoints, Form::kOutputs>(
             take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { Form::toOutputs(from, to); });
@@ -293,7 +291,7 @@ void winogradGradient(const WinogradImage& image, const float* dy, const Winogra
                                       : gradient<Image2>(image, dy, span, points);
 }
 
-void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
+void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                     float* y) {
     image.form == WinogradForm::Tile4 ? output<Tile4>(image, points, span, end, y)
                                       : output<Image2>(image, points, span, end, y);
