@@ -39,6 +39,16 @@ void flipAByte(const fs::path& file) {
     stream.put(byte);
 }
 
+// Trial 1, after the first of two epochs.
+bool stoppedOnChangingData(const Home& home) {
+    auto spec = smallSpec(2);
+    dataOfToday() = std::exchange(spec.dataset.params, {});
+    spec.dataset.id = "changing";
+    RunControl stopping;
+    stopping.stopAfterEpoch();
+    return home.run({.trial = home.accept(spec), .control = &stopping}).ok();
+}
+
 bool haveSameTensors(const fs::path& one, const fs::path& other) {
     const auto a = readCheckpoint(one), b = readCheckpoint(other);
     return a.ok() && b.ok() && std::ranges::all_of(a.value().tensors, [&](const auto& each) {
@@ -225,12 +235,7 @@ void tst_ResumedRun::damagedCheckpointsAreDoneWithout() {
 
 void tst_ResumedRun::changedDataAreRefusedOrAccepted() {
     const Home home;
-    auto spec = smallSpec(2);
-    dataOfToday() = std::exchange(spec.dataset.params, {});
-    spec.dataset.id = "changing";
-    RunControl stopping;
-    stopping.stopAfterEpoch();
-    QVERIFY(home.run({.trial = home.accept(spec), .control = &stopping}).ok());
+    QVERIFY(stoppedOnChangingData(home));
     const auto before = *home.query()->find(1);
     const auto known = home.query()->known(1);
     QCOMPARE(before.state, std::string("stopped"));
@@ -268,12 +273,7 @@ void tst_ResumedRun::changedDataAreRefusedOrAccepted() {
 // Of a version that did not keep one.
 void tst_ResumedRun::aCheckpointWithoutAFingerprintGoesOn() {
     const Home home;
-    auto spec = smallSpec(2);
-    dataOfToday() = std::exchange(spec.dataset.params, {});
-    spec.dataset.id = "changing";
-    RunControl stopping;
-    stopping.stopAfterEpoch();
-    QVERIFY(home.run({.trial = home.accept(spec), .control = &stopping}).ok());
+    QVERIFY(stoppedOnChangingData(home));
     for (const char* name : {"last.safetensors", "best.safetensors"}) {
         const fs::path file = home.places.run(1) / "checkpoints" / name;
         auto checkpoint = readCheckpoint(file).value();

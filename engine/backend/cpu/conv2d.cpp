@@ -67,12 +67,6 @@ private:
     std::size_t m_bytes;
 };
 
-std::unique_ptr<Kernel> makeAddingConv(const Order& order) {
-    const auto plan = planOf(order);
-    if (!plan) throw EngineError(EngineError::Kind::Device, order.where(), "oneDNN has no implementation for this");
-    return std::make_unique<AddingConv>(order, *plan);
-}
-
 // Backward-data whose weights are packed first, at the front of the workspace.
 class PackedBackwardData final : public Kernel {
 public:
@@ -103,8 +97,7 @@ std::unique_ptr<Kernel> makePackedBackwardData(const Order& order) {
     const onednn::Desc weights = request.weights;
     request.weights = onednn::Desc::any(weights.dims(), DType::F32);
     const auto plan = onednn::planConv(order.machine.engine, request);
-    if (!plan) throw EngineError(EngineError::Kind::Device, order.where(), "oneDNN has no implementation for this");
-    return std::make_unique<PackedBackwardData>(order.machine.engine, weights, *plan);
+    return std::make_unique<PackedBackwardData>(order.machine.engine, weights, required(order, plan));
 }
 
 }  // namespace
@@ -119,7 +112,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "winograd") return makeWinograd(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
-    if (endOf(order.node).addend) return makeAddingConv(order);
+    if (endOf(order.node).addend) return std::make_unique<AddingConv>(order, required(order, planOf(order)));
     return primitiveKernel(order, planOf(order));
 }
 

@@ -146,6 +146,14 @@ std::unique_ptr<Kernel> makeTransposition(const Order& order, bool toLanes) {
     });
 }
 
+// From the first input's layout to the output's, whose extents may group the same elements otherwise.
+template <class Plan>
+std::unique_ptr<Kernel> planned(const Order& order, const Plan& plan) {
+    const onednn::Desc from = descOf(order.input(0)), to = descOf(order.output(0));
+    const auto dims = from.isRowMajor() ? to.dims() : from.dims();
+    return primitiveKernel(order, plan(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> makeReorder(const Order& order) {
@@ -153,14 +161,9 @@ std::unique_ptr<Kernel> makeReorder(const Order& order) {
     const bool areFloats = from.dtype() == DType::F32 && to.dtype() == DType::F32;
     if (areFloats && from.isRowMajor() && to.isSampleLanes()) return makeTransposition(order, true);
     if (areFloats && from.isSampleLanes() && to.isRowMajor()) return makeTransposition(order, false);
-    const auto dims = from.isRowMajor() ? to.dims() : from.dims();
-    return primitiveKernel(order, onednn::planReorder(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
+    return planned(order, onednn::planReorder);
 }
 
-std::unique_ptr<Kernel> makeScaleFilters(const Order& order) {
-    const onednn::Desc from = descOf(order.input(0)), to = descOf(order.output(0));
-    const auto dims = from.isRowMajor() ? to.dims() : from.dims();
-    return primitiveKernel(order, onednn::planScaling(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
-}
+std::unique_ptr<Kernel> makeScaleFilters(const Order& order) { return planned(order, onednn::planScaling); }
 
 }  // namespace lockstep::cpu

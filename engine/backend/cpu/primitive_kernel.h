@@ -25,9 +25,13 @@ private:
 };
 
 // Throws EngineError(Device) when the library has no implementation after all.
-inline std::unique_ptr<Kernel> primitiveKernel(const Order& order, const std::optional<onednn::Plan>& plan) {
+inline const onednn::Plan& required(const Order& order, const std::optional<onednn::Plan>& plan) {
     if (!plan) throw EngineError(EngineError::Kind::Device, order.where(), "oneDNN has no implementation for this");
-    return std::make_unique<PrimitiveKernel>(order.machine.engine, *plan);
+    return *plan;
+}
+
+inline std::unique_ptr<Kernel> primitiveKernel(const Order& order, const std::optional<onednn::Plan>& plan) {
+    return std::make_unique<PrimitiveKernel>(order.machine.engine, required(order, plan));
 }
 
 }  // namespace lockstep::cpu
