@@ -1,6 +1,7 @@
 #include "engine/plan/activations.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/plan/align.h"
 #include "engine/plan/memory.h"
@@ -17,7 +18,11 @@ public:
           m_placement(placement),
           m_roots(placement.roots),
           m_lifetimes(graph.values().size()),
-          m_alive(graph.values().size()) {}
+          m_alive(graph.values().size()) {
+        for (const DraftStep& draft : drafts) {
+            if (draft.step.constant) m_constants.insert(*draft.step.node);
+        }
+    }
 
     ActivationPlan run() {
         findLifetimes();
@@ -38,9 +43,18 @@ private:
     void findLifetimes() {
         for (std::size_t i = 0; i < m_drafts.size(); ++i) {
             for (const ValueId id : m_drafts[i].writes) use(id, static_cast<int>(i));
-            for (const ValueId id : m_drafts[i].reads) use(id, static_cast<int>(i));
+            for (const ValueId id : m_drafts[i].reads) use(id, static_cast<int>(isReadAgain(i, id) ? end() : i));
         }
-        for (const Graph::Output& output : m_graph.outputs()) use(output.value, static_cast<int>(m_drafts.size()));
+        for (const Graph::Output& output : m_graph.outputs()) use(output.value, static_cast<int>(end()));
+    }
+
+    std::size_t end() const { return m_drafts.size(); }
+
+    // A constant, by a kernel that is none: in later runs, too, which do not make it again.
+    bool isReadAgain(std::size_t at, ValueId id) const {
+        if (m_drafts[at].step.constant) return false;
+        const auto producer = m_graph.value(m_placement.root(id)).producer;
+        return producer && m_constants.contains(*producer);
     }
 
     void use(ValueId id, int step) {
@@ -101,6 +115,7 @@ private:
     std::vector<DraftStep>& m_drafts;
     const Graph& m_graph;
     const Placement& m_placement;
+    std::set<NodeId> m_constants;
     std::vector<ValueId> m_roots;        // as placed, and with what was taken over in place
     std::vector<Lifetime> m_lifetimes;   // by root
     std::vector<bool> m_alive;           // by root: an activation of its own

@@ -97,6 +97,8 @@ public:
         if (forward.empty() || !forward.front()) {
             throw EngineError(EngineError::Kind::Internal, "passes", "the first pass of a program has no samples");
         }
+        const auto isFirst = [&](const Graph* graph) { return !graph || graph == forward.front(); };
+        m_hasConstants = !training() && std::ranges::all_of(forward, isFirst);
         for (const Graph* graph : forward) addPass(graph, *forward.front());
         const StepInput input{m_program.kind, *m_program.storage, m_program.scalars,
                               assignedBuffers(*m_program.passes.front().graph, *m_program.storage), m_options.reduces};
@@ -122,6 +124,7 @@ private:
             pass.graph = compiled.graph;
             pass.samples = batchOf(*compiled.graph);
             steps = compiled.steps;
+            if (!m_passes.empty()) std::erase_if(steps, [](const Step& step) { return step.constant; });
             pass.outputs = compiled.outputs;
             const std::size_t outputs = bytesOf(m_program, Arena::Outputs);
             for (auto& [name, slot] : pass.outputs) slot.offset += outputs;
@@ -148,8 +151,9 @@ private:
         const Graph& graph = *compiled.graph;
         useStorage(graph);
         const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch, m_program.scalars);
-        std::vector<DraftStep> drafts = schedulePass({graph, placement, *m_program.storage, m_program.scalars,
-                                                      m_program.kind, batchOf(graph), !m_backend.hostMemory()});
+        std::vector<DraftStep> drafts =
+            schedulePass({graph, placement, *m_program.storage, m_program.scalars, m_program.kind, batchOf(graph),
+                          !m_backend.hostMemory(), m_hasConstants});
         const ActivationPlan activations = assignActivations(drafts, graph, placement);
         bytesOf(m_program, Arena::Activations) = std::max(bytesOf(m_program, Arena::Activations), activations.bytes);
         m_program.activationBytesWithoutReuse =
@@ -201,6 +205,7 @@ private:
     const Backend& m_backend;
     const BatchLayout& m_batch;
     const CompileOptions& m_options;
+    bool m_hasConstants = false;  // of an evaluation whose passes are alike: they share them
     std::map<const Graph*, Compiled> m_compiled;
     std::vector<std::vector<Step>> m_passes;
 };

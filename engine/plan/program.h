@@ -115,6 +115,7 @@ struct Step {
     std::vector<Slot> inputs, outputs;
     std::vector<int> after;  // earlier steps on other lanes that must be complete
     std::string name;        // for people and traces: "conv2d block3/conv1", "all-reduce 2"
+    bool constant = false;   // see Program
 };
 std::string_view text(Step::Kind kind);
 
@@ -139,6 +140,9 @@ struct Pass {
 // (each followed by its averages, if the rule has any), commits. Evaluation reads averages where there are any, else
 // parameters. What passes yield is added up as one binary tree whose leaves are the passes, never one after another:
 // ranks continue the tree (collective.h), so its shape does not depend on how many of the passes a rank takes.
+// Constant steps of an evaluation read nothing but parameters, buffers and what others of them make: filters in another
+// type or layout, say. They come before all other kernels, and what these read of them stays in the activations: who
+// runs the program again, with no other in between and no parameter changed, may leave them out.
 // "control" is written by the replica before the step (a request to pause or stop) and reduced with the rest, so all
 // ranks agree on the same last step. A program for 0 samples has no kernels: it contributes zeros.
 struct Program {

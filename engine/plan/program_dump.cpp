@@ -48,9 +48,9 @@ std::string slotsText(const std::vector<Slot>& slots) {
     return out;
 }
 
-std::string afterText(const std::vector<int>& after) {
-    std::string out;
-    for (const int step : after) out += (out.empty() ? "after " : " ") + std::to_string(step);
+std::string afterText(const Step& step) {
+    std::string out = step.constant ? "constant" : "";
+    for (const int other : step.after) out += (out.empty() ? "after " : " ") + std::to_string(other);
     return out;
 }
 
@@ -153,14 +153,8 @@ std::vector<std::string> stepRow(const Program& program, std::size_t at) {
         algorithm = node.algorithm;
         layouts = layoutsText(graph, node);
     }
-    return {std::to_string(at),
-            std::string(text(step.lane)),
-            step.name,
-            algorithm,
-            layouts,
-            slotsText(step.inputs),
-            "-> " + slotsText(step.outputs),
-            afterText(step.after)};
+    return {std::to_string(at),     std::string(text(step.lane)),    step.name,      algorithm, layouts,
+            slotsText(step.inputs), "-> " + slotsText(step.outputs), afterText(step)};
 }
 
 void printSteps(std::ostream& out, const Program& program) {

@@ -87,17 +87,46 @@ private:
 
     void kernels() {
         follow(std::nullopt);
-        for (std::size_t i = 0; i < m_in.graph.nodes().size(); ++i) {
-            const Node& node = m_in.graph.nodes()[i];
-            const auto id = static_cast<NodeId>(i);
-            if (node.op == &kAllReduce) reduce(node);
-            if (node.op->isView) continue;
-            Step step;
-            step.node = id;
-            step.name = std::string(node.op->name) + ' ' + node.scope;
-            m_drafts.push_back({.step = std::move(step), .reads = node.inputs, .writes = node.outputs});
-            follow(id);
+        const std::vector<bool> constant = m_in.hasConstants ? constantNodes() : std::vector<bool>(nodes().size());
+        for (std::size_t i = 0; i < nodes().size(); ++i) {
+            if (constant[i]) kernel(i, true);
         }
+        for (std::size_t i = 0; i < nodes().size(); ++i) {
+            if (!constant[i]) kernel(i, false);
+        }
+    }
+
+    std::span<const Node> nodes() const { return m_in.graph.nodes(); }
+
+    // What is pinned elsewhere than in the activations is somebody else's to read.
+    std::vector<bool> constantNodes() const {
+        std::vector<bool> values(m_in.graph.values().size());
+        for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen, ValueRole::Buffer}) {
+            for (const ValueId id : m_in.graph.withRole(role)) values[index(id)] = true;
+        }
+        const auto isConstant = [&](ValueId id) { return values[index(id)]; };
+        const auto isPinned = [&](ValueId id) { return m_in.placement.pinned(id).has_value(); };
+        std::vector<bool> constant;
+        for (const Node& node : nodes()) {
+            const bool reads = !node.inputs.empty() && std::ranges::all_of(node.inputs, isConstant);
+            const bool keeps = node.op->isView || std::ranges::none_of(node.outputs, isPinned);
+            constant.push_back(reads && keeps && node.op != &kAllReduce);
+            for (const ValueId output : node.outputs) values[index(output)] = constant.back();
+        }
+        return constant;
+    }
+
+    void kernel(std::size_t at, bool constant) {
+        const Node& node = nodes()[at];
+        const auto id = static_cast<NodeId>(at);
+        if (node.op == &kAllReduce) reduce(node);
+        if (node.op->isView) return;
+        Step step;
+        step.node = id;
+        step.name = std::string(node.op->name) + ' ' + node.scope;
+        step.constant = constant;
+        m_drafts.push_back({.step = std::move(step), .reads = node.inputs, .writes = node.outputs});
+        follow(id);
     }
 
     void reduce(const Node& node) {

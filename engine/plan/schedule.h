@@ -22,9 +22,10 @@ struct PassInput {
     Program::Kind kind = Program::Kind::Training;
     std::int64_t samples = 0;
     bool copiesInputs = false;  // the device cannot read the batch where it lies
+    bool hasConstants = false;  // what depends on parameters and buffers alone becomes constant steps
 };
 
-// The steps of one pass: copies of its inputs, then kernels in node order.
+// The steps of one pass: copies of its inputs, constant kernels, then the others, both in node order.
 std::vector<DraftStep> schedulePass(const PassInput& input);
 
 // What a pass without samples does: zeros, in place of what kernels would yield. They come in the order in which

@@ -105,7 +105,7 @@ void Replica::prepare(Prepared& prepared) {
 }
 
 // Where all-reduces cannot be recorded, a segment ends before a kernel that waits for one: what it waits for would hold
-// up the whole segment.
+// up the whole segment. Constant steps, which may be left out, are segments of their own.
 void Replica::findSegments(Prepared& prepared) {
     const std::vector<PreparedStep>& steps = prepared.steps;
     const bool reduces = m_group.recorded() != Recorded::No;
@@ -119,7 +119,10 @@ void Replica::findSegments(Prepared& prepared) {
     };
     for (std::size_t begin = 0; begin < steps.size();) {
         std::size_t end = begin;
-        while (end < steps.size() && isRecorded(end) && (end == begin || reduces || !waitsForReduce(end))) ++end;
+        const auto isAlike = [&](std::size_t i) { return steps[i].step->constant == steps[begin].step->constant; };
+        while (end < steps.size() && isRecorded(end) && isAlike(end) &&
+               (end == begin || reduces || !waitsForReduce(end)))
+            ++end;
         if (end > begin) addSegment(prepared, begin, end);
         begin = std::max(end, begin + 1);
     }
@@ -269,6 +272,7 @@ void Replica::initialize(std::uint64_t seed, const std::map<std::string, HostTen
     for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Buffers})
         m_group.wait(m_group.broadcast(arena(each), m_storage->arenaBytes(each), 0));
     m_checksums.forget();
+    m_constantsOf = nullptr;
     startAverages();
 }
 

@@ -68,7 +68,7 @@ public:
     const std::string& damage() const { return m_checksums.damage(); }
     void inspect() { m_checksums.checkAll(); }
     // Stored bytes of an arena, for fault injection in tests. Host memory only.
-    std::span<std::byte> stored(Arena arena) const;
+    std::span<std::byte> stored(Arena arena);
 
     // A hook before each step of a program, for fault injection in tests: (program, step index).
     std::function<void(std::size_t, std::size_t)> beforeStep;
@@ -124,6 +124,7 @@ private:
     TraceLane* m_computeLane = nullptr;
     TraceLane* m_reduceLane = nullptr;
     std::vector<std::shared_ptr<Prepared>> m_programs;  // a program given twice is prepared once
+    const Prepared* m_constantsOf = nullptr;            // whose constants are in the activations, and still right
     std::shared_ptr<const StoragePlan> m_storage;
     UpdateRule m_rule;
     std::array<Buffer, kArenaCount> m_arenas;

@@ -37,8 +37,13 @@ Replica::StepTimes Replica::runSteps(std::size_t which, std::byte* batch, const 
     beginStep(prepared, batch, control);
     m_device.beginStep(scalars);
     const bool together = agree(prepared);
+    const bool hasConstants = std::exchange(m_constantsOf, nullptr) == &prepared;
     auto segment = prepared.segments.begin();
     for (std::size_t i = 0; i < prepared.steps.size();) {
+        if (hasConstants && prepared.steps[i].step->constant) {
+            ++i;
+            continue;
+        }
         while (segment != prepared.segments.end() && segment->begin < i) ++segment;
         if (segment != prepared.segments.end() && segment->begin == i && replays(prepared, *segment, together)) {
             replay(prepared, *segment, scalars);
@@ -49,6 +54,7 @@ Replica::StepTimes Replica::runSteps(std::size_t which, std::byte* batch, const 
         runStep(prepared, i++, batch, scalars);
     }
     prepared.hasRun = true;
+    if (prepared.program->kind == Program::Kind::Evaluation) m_constantsOf = &prepared;
     if (next) sendAhead(prepared, next);
     for (PreparedStep& step : prepared.steps) finishReduce(step, scalars.step);
     fetchScalars();

@@ -109,6 +109,7 @@ void Replica::write(const std::string& name, const HostTensor& tensor) {
         throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
     m_device.writeLogical(to.value, converted(tensor, wanted.dtype), to.at);
     m_checksums.forget();
+    m_constantsOf = nullptr;
     if (to.rounded) round(to);
 }
 
@@ -131,6 +132,7 @@ void Replica::startAverages() {
         stream.copyOnDevice(averages + m_storage->averagesRead(), arena(Arena::Parameters), m_storage->parameterBytes);
     stream.synchronize();
     m_checksums.forget();
+    m_constantsOf = nullptr;
 }
 
 HostTensor Replica::readGradient(const std::string& parameter) {
@@ -161,7 +163,8 @@ std::uint64_t Replica::hash() {
     return hash;
 }
 
-std::span<std::byte> Replica::stored(Arena which) const {
+std::span<std::byte> Replica::stored(Arena which) {
+    m_constantsOf = nullptr;
     return {arena(which), m_arenas[static_cast<std::size_t>(which)].bytes()};
 }
 

@@ -52,16 +52,22 @@ public:
           m_blocks((program.arenaBytes[static_cast<std::size_t>(Arena::Activations)] + kBlock - 1) / kBlock, -1) {}
 
     std::string run() {
+        if (auto found = run(true); !found.empty()) return found;
+        return run(false);
+    }
+
+private:
+    // Constants are made in the first pass, for all.
+    std::string run(bool withConstants) {
         for (std::size_t i = 0; i < m_program.steps.size(); ++i) {
             const Step& step = m_program.steps[i];
-            if (static_cast<std::size_t>(step.pass) != m_pass) continue;
+            if (step.constant ? !withConstants : static_cast<std::size_t>(step.pass) != m_pass) continue;
             const std::string found = step.node ? kernel(step, m_graph.node(*step.node)) : flat(step);
             if (!found.empty()) return at(m_program, i) + found;
         }
         return keptOutputs();
     }
 
-private:
     std::string kernel(const Step& step, const Node& node) {
         if (step.inputs.size() != node.inputs.size() || step.outputs.size() != node.outputs.size()) {
             return "slots do not follow the node's values";

@@ -11,7 +11,8 @@ namespace lockstep {
 std::string complaintAboutSlots(const Program& program);
 
 // Steps carried out one after another, with every 64 bytes of the activations labelled by the value written there last:
-// a step that finds something else than the value it asks for reads it unwritten, or overwritten by another.
+// a step that finds something else than the value it asks for reads it unwritten, or overwritten by another. Then once
+// more, without the constant ones.
 std::string complaintAboutValues(const Program& program);
 
 // Two steps of different lanes that touch the same bytes, one of them writing, are ordered by lanes and `after` alone.

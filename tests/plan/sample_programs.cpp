@@ -117,6 +117,18 @@ Graph sharedGradient(std::int64_t batch) {
     return withLoss(b, add(b, add(b, denseLayer(b, x, kClasses, "tail"), matrix, "add1"), reshaped, "add2"), label);
 }
 
+Graph rectifiedWeights(std::int64_t batch, bool training) {
+    GraphBuilder b(training);
+    const auto [image, label, ids] = inputs(b, batch);
+    constexpr std::int64_t kFeatures = kChannels * kExtent * kExtent;
+    const auto weights = [&](const std::string& name, std::int64_t rows) {
+        return relu(b, b.parameter(name, {rows, kFeatures}, {}, true), name);
+    };
+    const ValueId x = flatten(b, image, "flatten");
+    const ValueId hidden = relu(b, dense(b, x, weights("first", kFeatures), std::nullopt, "body"), "relu");
+    return withLoss(b, dense(b, hidden, weights("second", kClasses), std::nullopt, "head"), label);
+}
+
 UpdateRule averaging() {
     UpdateRule rule;
     rule.averageDecay = 0.999;

@@ -20,6 +20,9 @@ constexpr int kLayerCodes = 8;
 // Logits = dense(image) + a + reshape(b): one tensor is the gradient of both parameters and is read again further on.
 Graph sharedGradient(std::int64_t batch);
 
+// Two dense layers whose weights are ReLU of their parameters.
+Graph rectifiedWeights(std::int64_t batch, bool training);
+
 UpdateRule averaging();  // sgd, with averages
 
 BatchLayout batchLayout(std::int64_t capacity);

@@ -292,6 +292,25 @@ private slots:
         QCOMPARE(program.scalars.names, names);
     }
 
+    void whatDependsOnParametersAloneComesFirstAndStays() {
+        const Program nominal = sample::training(sample::rectifiedWeights(3, true));
+        const Graph forward = sample::rectifiedWeights(3, false);
+        const Program program = sample::evaluation(forward, with(nominal));
+        QCOMPARE(complaint(program), std::string());
+        const auto isConstant = [](const Step& step) { return step.constant; };
+        QCOMPARE(std::ranges::count_if(program.steps, isConstant), 2);
+        QVERIFY(program.steps[0].constant && program.steps[1].constant);
+        QVERIFY(std::ranges::none_of(nominal.steps, isConstant));
+        const auto of = [&](const ForwardPasses& passes) {
+            return compileEvaluation(passes, *sample::backend({}), sample::batchLayout(9), with(nominal));
+        };
+        const Program alike = of({&forward, &forward, nullptr});
+        QCOMPARE(complaint(alike), std::string());
+        QCOMPARE(std::ranges::count_if(alike.steps, isConstant), 2);
+        const Graph shorter = sample::rectifiedWeights(2, false);
+        QVERIFY(std::ranges::none_of(of({&forward, &shorter}).steps, isConstant));
+    }
+
     void scalarsAreContiguousAndNamed() {
         const Program program = sample::training(sample::model("lenet5", 4, true));
         const std::vector<std::string> names{"loss_sum", "weight", "samples", "correct1", "correct5", "control"};

@@ -31,7 +31,7 @@ TrialSpec checkedSpec(const char* model, const char* backend, int devices) {
 }
 
 // Flips after the update of that number, once.
-Run runWith(const TrialSpec& spec, const std::function<Flip(const Replica&)>& choose, Flip& flip) {
+Run runWith(const TrialSpec& spec, const std::function<Flip(Replica&)>& choose, Flip& flip) {
     RunRequest request{.spec = spec, .data = patterns(8 * kSteps, 8, {1, 8, 8}), .options = {}, .onEvent = {}};
     std::atomic<bool> done = false;
     const int culprit = flip.rank;
@@ -76,7 +76,7 @@ private slots:
             if (model == "fashion-cnn") spec.model.params["width"] = std::int64_t{4};
             Flip flip{.rank = static_cast<int>(below(2)),
                       .step = 1 + static_cast<std::int64_t>(below(kSteps - kEvery))};
-            const auto choose = [&](const Replica& replica) {
+            const auto choose = [&](Replica& replica) {
                 Flip chosen = flip;
                 do chosen.arena = arenas[below(std::size(arenas))];
                 while (replica.stored(chosen.arena).empty());
