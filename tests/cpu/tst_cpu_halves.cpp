@@ -385,6 +385,18 @@ void tst_cpu_halves::pools() {
         compare(halfY, y);
         for (std::size_t i = 0; i < places.size(); ++i)
             QCOMPARE(halfPlaces[i / kBlock * kStep + kBlock + i % kBlock], places[i]);
+        PoolShape wide = shape;  // all groups of channels at once are each by itself
+        wide.groups = kStep / kBlock;
+        Halves wideY = untouched(results);
+        std::vector<std::int32_t> widePlaces(results * kStep);
+        const Halves wideX = halvesOf(noise(3, pixels * kStep));
+        simd.halves.maxPool(wide, kBlock, wideX.data(), wideY.data(), widePlaces.data());
+        for (std::size_t group = 0; group < kStep; group += kBlock) {
+            Halves own = wideY;
+            std::vector<std::int32_t> ownPlaces = widePlaces;
+            simd.halves.maxPool(shape, kBlock, wideX.data() + group, own.data() + group, ownPlaces.data() + group);
+            QVERIFY(own == wideY && ownPlaces == widePlaces);
+        }
         if (shape.padding[0] > 0) continue;  // gradients of overlapping windows are added up in floats
         for (const bool relu : {false, true}) {
             simd.floats.maxPoolBackward(shape, kBlock, dy.data(), places.data(), relu ? y.data() : nullptr, dx.data());

@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -278,12 +279,38 @@ void checkPools(const SimdTable& simd, const PoolShape& s, std::size_t block) {
     compare(most, results * block, is(wantMost));
     QVERIFY(std::equal(wantPlace.begin(), wantPlace.end(), argmax.begin()));
     QCOMPARE(argmax[results * block], 777);
+    simd.floats.maxPool(s, channels, x.data(), mean.data(), nullptr);
+    QVERIFY(std::equal(mean.begin(), mean.end(), most.begin()));
     simd.floats.maxPoolBackward(s, channels, dy.data(), argmax.data(), most.data(), dMost.data());
     compare(dMost, pixels * block, is(wantDMost));
     simd.floats.averagePool(s, channels, x.data(), mean.data());
     compare(mean, results * block, is(wantMean));
     simd.floats.averagePoolBackward(s, channels, dy.data(), dMean.data());
     compare(dMean, pixels * block, is(wantDMean));
+}
+
+// The first NaN of a window, else the first of its largest numbers, which may be infinite.
+void checkPoolsOfAllNumbers(const SimdTable& simd, const PoolShape& s, std::size_t block, float special) {
+    const auto pixels = static_cast<std::size_t>(s.height * s.width),
+               results = static_cast<std::size_t>(s.rows * s.columns);
+    for (std::size_t odd = 0; odd < pixels * block; odd += 5) {
+        Floats x = noise(1, pixels * block), most(results * block), alone(results * block);
+        x[odd] = x[(odd + 2 * block) % x.size()] = special;
+        std::vector<std::int32_t> argmax(results * block);
+        simd.floats.maxPool(s, static_cast<int>(block), x.data(), most.data(), argmax.data());
+        simd.floats.maxPool(s, static_cast<int>(block), x.data(), alone.data(), nullptr);
+        for (std::size_t i = 0; i < results * block; ++i) {
+            const auto at = static_cast<std::int64_t>(i / block);
+            const auto taps = tapsOf(s, at / s.columns, at % s.columns);
+            const auto value = [&](const Tap& tap) { return x[tap.pixel * block + i % block]; };
+            const auto isNan = [&](const Tap& tap) { return std::isnan(value(tap)); };
+            const auto nan = std::ranges::find_if(taps, isNan);
+            const Tap best = nan != taps.end() ? *nan : *std::ranges::max_element(taps, {}, value);
+            QCOMPARE(argmax[i], best.place);
+            QVERIFY(std::bit_cast<std::uint32_t>(most[i]) == std::bit_cast<std::uint32_t>(value(best)));
+            QVERIFY(std::bit_cast<std::uint32_t>(alone[i]) == std::bit_cast<std::uint32_t>(value(best)));
+        }
+    }
 }
 
 }  // namespace
@@ -399,6 +426,8 @@ void tst_cpu_simd::pools() {
         checkPools(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, false}, block);
         checkPools(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, true}, block);
         checkPools(table(), {9, 9, 3, 3, {2, 3}, {3, 3}, {0, 0}, false}, block);
+        for (const float special : {std::nanf(""), -INFINITY, INFINITY})
+            checkPoolsOfAllNumbers(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, false}, block, special);
     }
 }
 

@@ -103,4 +103,11 @@ const KernelEntry* findKernel(const OpDef& op) {
     return found == kKernels.end() ? nullptr : found;
 }
 
+bool Order::isRead(std::size_t output) const {
+    const ValueId value = node.outputs[output];
+    const auto reads = [&](const Node& other) { return std::ranges::count(other.inputs, value) > 0; };
+    return std::ranges::any_of(graph.nodes(), reads) ||
+           std::ranges::count(graph.outputs(), value, &Graph::Output::value) > 0;
+}
+
 }  // namespace lockstep::cpu

@@ -46,6 +46,7 @@ struct Order {
 
     const Value& input(std::size_t i) const { return graph.value(node.inputs[i]); }
     const Value& output(std::size_t i) const { return graph.value(node.outputs[i]); }
+    bool isRead(std::size_t output) const;  // by another node, or as an output of the graph
     std::string where() const { return std::string(node.op->name) + " " + node.scope; }
 };
 

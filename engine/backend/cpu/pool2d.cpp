@@ -53,13 +53,16 @@ Planes planesOf(const Pool2dAttrs& attrs, const Value& x, const Value& y) {
     return planes;
 }
 
-// body(offset in x, offset in y) for every plane.
+// body(shape, offset in x, offset in y) for every plane, or all that lie side by side.
 template <class Body>
 void forEachPlane(const Planes& planes, int threads, Body body) {
     inParallel(threads, planes.count, planes.count / planes.blocks * planes.xElements,
                [&](std::size_t begin, std::size_t end) {
-                   for (std::size_t i = begin; i < end; ++i)
-                       body(planes.at(i, planes.xElements), planes.at(i, planes.yElements));
+                   PoolShape shape = planes.shape;
+                   for (std::size_t i = begin; i < end; i += shape.groups) {
+                       shape.groups = std::min(planes.blocks - i % planes.blocks, end - i);
+                       body(shape, planes.at(i, planes.xElements), planes.at(i, planes.yElements));
+                   }
                });
 }
 
@@ -67,11 +70,12 @@ void forEachPlane(const Planes& planes, int threads, Body body) {
 
 std::unique_ptr<Kernel> makeMaxPool2d(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dAttrs>(), order.input(0), order.output(0));
+    const bool keepsPlaces = order.isRead(1);
     return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
-        return kernelOf([&machine = order.machine, planes](const KernelCall& call) {
-            forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->of<T>().maxPool(planes.shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y,
-                                              out<std::int32_t>(call, 1) + y);
+        return kernelOf([&machine = order.machine, planes, keepsPlaces](const KernelCall& call) {
+            forEachPlane(planes, machine.threads, [&](const PoolShape& shape, std::size_t x, std::size_t y) {
+                machine.simd->of<T>().maxPool(shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y,
+                                              keepsPlaces ? out<std::int32_t>(call, 1) + y : nullptr);
             });
         });
     });
@@ -82,8 +86,8 @@ std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order) {
     const bool relu = order.node.op == &kMaxPool2dBackwardRelu;
     return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes, relu](const KernelCall& call) {
-            forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->of<T>().maxPoolBackward(planes.shape, planes.block, in<T>(call, 0) + y,
+            forEachPlane(planes, machine.threads, [&](const PoolShape& shape, std::size_t x, std::size_t y) {
+                machine.simd->of<T>().maxPoolBackward(shape, planes.block, in<T>(call, 0) + y,
                                                       in<std::int32_t>(call, 1) + y,
                                                       relu ? in<T>(call, 2) + y : nullptr, out<T>(call, 0) + x);
             });
@@ -95,8 +99,8 @@ std::unique_ptr<Kernel> makeAveragePool2d(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dAttrs>(), order.input(0), order.output(0));
     return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes](const KernelCall& call) {
-            forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->of<T>().averagePool(planes.shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y);
+            forEachPlane(planes, machine.threads, [&](const PoolShape& shape, std::size_t x, std::size_t y) {
+                machine.simd->of<T>().averagePool(shape, planes.block, in<T>(call, 0) + x, out<T>(call, 0) + y);
             });
         });
     });
@@ -106,9 +110,8 @@ std::unique_ptr<Kernel> makeAveragePool2dBackward(const Order& order) {
     const Planes planes = planesOf(order.node.attrs.as<Pool2dBackwardAttrs>().pool, order.output(0), order.input(0));
     return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
         return kernelOf([&machine = order.machine, planes](const KernelCall& call) {
-            forEachPlane(planes, machine.threads, [&](std::size_t x, std::size_t y) {
-                machine.simd->of<T>().averagePoolBackward(planes.shape, planes.block, in<T>(call, 0) + y,
-                                                          out<T>(call, 0) + x);
+            forEachPlane(planes, machine.threads, [&](const PoolShape& shape, std::size_t x, std::size_t y) {
+                machine.simd->of<T>().averagePoolBackward(shape, planes.block, in<T>(call, 0) + y, out<T>(call, 0) + x);
             });
         });
     });

@@ -76,56 +76,92 @@ template <class Visit>
     }
 }
 
-template <int kBlock, class T>
-void maxPoolOf(const PoolShape& s, const T* x, T* y, std::int32_t* argmax) {
+// visit(elements before them in their pixel) for each group of channels that lie side by side.
+template <class Visit>
+[[gnu::always_inline]] inline void forEachGroup(const PoolShape& s, Visit visit) {
+    for (std::int64_t group = 0; group < static_cast<std::int64_t>(s.groups); ++group) visit(group * 16);
+}
+
+// The largest of each window, the first of equal ones. Where all numbers are finite a comparison decides; a NaN counts
+// as larger than all numbers, so that it is not lost.
+template <int kBlock, bool kPlaces, bool kFinite, class T>
+typename Pixel<kBlock>::Float maxPoolOf(const PoolShape& s, const T* x, T* y, std::int32_t* argmax) {
     using Float = typename Pixel<kBlock>::Float;
     using Int = typename Pixel<kBlock>::Int;
     const std::int64_t step = stepOf<T, kBlock>(s);
-    forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        Float best = read<kBlock>(x + in.pixel(s, in.rowBegin, in.columnBegin) * step);
-        Int place = Splat<Int>::of(in.rowBegin * s.window[1] + in.columnBegin);
-        for (int r = in.rowBegin; r < in.rowEnd; ++r) {
-            for (int c = in.columnBegin; c < in.columnEnd; ++c) {
-                const Float value = read<kBlock>(x + in.pixel(s, r, c) * step);
-                // A NaN counts as larger than all numbers, so that it is not lost; the first one wins.
-                const auto larger = (value > best) | ((value != value) & (best == best));
+    const Int one = Splat<Int>::of(1);
+    Float zero{};  // NaN as soon as a number is not finite
+    const auto window = [&](std::int64_t at, const Inside& in, std::int64_t group) __attribute__((always_inline)) {
+        const T* row = x + in.pixel(s, in.rowBegin, in.columnBegin) * step + group;
+        Float best = read<kBlock>(row);
+        Int place = Splat<Int>::of(in.rowBegin * s.window[1] + in.columnBegin), tap = place;
+        for (int r = in.rowBegin; r < in.rowEnd; ++r, row += s.width * step) {
+            const T* from = row;
+            for (int c = in.columnBegin; c < in.columnEnd; ++c, from += step, tap = tap + one) {
+                const Float value = read<kBlock>(from);
+                auto larger = value > best;
+                if constexpr (kFinite) zero = zero + value * Splat<Float>::of(0.0f);
+                else larger = larger | ((value != value) & (best == best));
                 best = select(larger, value, best);
-                place = select(larger, Splat<Int>::of(r * s.window[1] + c), place);
+                if constexpr (kPlaces) place = select(larger, tap, place);
             }
+            tap = tap + Splat<Int>::of(s.window[1] - (in.columnEnd - in.columnBegin));
         }
-        write(y + at * step, best);
-        put(argmax + at * step, place);
+        write(y + at * step + group, best);
+        if constexpr (kPlaces) put(argmax + at * step + group, place);
+    };
+    forEachWindow(s, [&](std::int64_t at, const Inside& in) {
+        forEachGroup(s, [&](std::int64_t group) { window(at, in, group); });
     });
+    return zero;
+}
+
+template <int kBlock, bool kPlaces, class T>
+void maxPoolOf(const PoolShape& s, const T* x, T* y, std::int32_t* argmax) {
+    const auto zero = maxPoolOf<kBlock, kPlaces, true>(s, x, y, argmax);
+    float lanes[kBlock];
+    put(lanes, zero);
+    for (const float lane : lanes) {
+        if (lane != 0) return void(maxPoolOf<kBlock, kPlaces, false>(s, x, y, argmax));
+    }
 }
 
 template <int kBlock, class T>
 void zeroPlane(const PoolShape& s, T* dx) {
     const std::int64_t pixels = s.height * s.width;
     if constexpr (kIsHalf<T>) {
-        for (std::int64_t i = 0; i < pixels; ++i) store(dx + i * stepOf<T, kBlock>(s), F16{});
+        for (std::int64_t i = 0; i < pixels; ++i)
+            forEachGroup(s, [&](std::int64_t group) { store(dx + i * stepOf<T, kBlock>(s) + group, F16{}); });
     } else {
         for (std::int64_t i = 0; i < pixels * kBlock; ++i) dx[i] = 0;
     }
 }
 
-template <int kBlock, class T>
+template <int kBlock, bool kRelu, class T>
 void maxPoolBackwardOf(const PoolShape& s, const T* dy, const std::int32_t* argmax, const T* y, T* dx) {
     using Float = typename Pixel<kBlock>::Float;
     using Int = typename Pixel<kBlock>::Int;
     const std::int64_t step = stepOf<T, kBlock>(s);
+    const Int one = Splat<Int>::of(1);
     const bool disjoint = s.stride[0] >= s.window[0] && s.stride[1] >= s.window[1];
     zeroPlane<kBlock>(s, dx);
-    forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        Float g = read<kBlock>(dy + at * step);
-        if (y) g = select(read<kBlock>(y + at * step) > Float{}, g, Float{});
-        const Int place = get<Int>(argmax + at * step);
-        for (int r = in.rowBegin; r < in.rowEnd; ++r) {
-            for (int c = in.columnBegin; c < in.columnEnd; ++c) {
-                T* to = dx + in.pixel(s, r, c) * step;
-                const Float share = select(place == Splat<Int>::of(r * s.window[1] + c), g, Float{});
+    const auto window = [&](std::int64_t at, const Inside& in, std::int64_t group) __attribute__((always_inline)) {
+        Float g = read<kBlock>(dy + at * step + group);
+        if constexpr (kRelu) g = select(read<kBlock>(y + at * step + group) > Float{}, g, Float{});
+        const Int place = get<Int>(argmax + at * step + group);
+        Int tap = Splat<Int>::of(in.rowBegin * s.window[1] + in.columnBegin);
+        T* row = dx + in.pixel(s, in.rowBegin, in.columnBegin) * step + group;
+        for (int r = in.rowBegin; r < in.rowEnd; ++r, row += s.width * step) {
+            T* to = row;
+            for (int c = in.columnBegin; c < in.columnEnd; ++c, to += step, tap = tap + one) {
+                const Float share = select(place == tap, g, Float{});
                 write(to, disjoint ? share : read<kBlock>(to) + share);
             }
+            tap = tap + Splat<Int>::of(s.window[1] - (in.columnEnd - in.columnBegin));
         }
+    };
+    forEachWindow(s, [&](std::int64_t at, const Inside& in) {
+        forEachGroup(s, [&](std::int64_t group) { window(at, in, group); });
     });
 }
 
@@ -136,11 +172,14 @@ void averagePoolOf(const PoolShape& s, const T* x, T* y) {
     using Float = typename Pixel<kBlock>::Float;
     const std::int64_t step = stepOf<T, kBlock>(s);
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        Float sum{};
-        for (int r = in.rowBegin; r < in.rowEnd; ++r) {
-            for (int c = in.columnBegin; c < in.columnEnd; ++c) sum += read<kBlock>(x + in.pixel(s, r, c) * step);
-        }
-        write(y + at * step, sum / static_cast<float>(divisor(s, in)));
+        forEachGroup(s, [&](std::int64_t group) {
+            Float sum{};
+            for (int r = in.rowBegin; r < in.rowEnd; ++r) {
+                for (int c = in.columnBegin; c < in.columnEnd; ++c)
+                    sum += read<kBlock>(x + in.pixel(s, r, c) * step + group);
+            }
+            write(y + at * step + group, sum / static_cast<float>(divisor(s, in)));
+        });
     });
 }
 
@@ -150,34 +189,48 @@ void averagePoolBackwardOf(const PoolShape& s, const T* dy, T* dx) {
     const std::int64_t step = stepOf<T, kBlock>(s);
     zeroPlane<kBlock>(s, dx);
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        const Float share = read<kBlock>(dy + at * step) / static_cast<float>(divisor(s, in));
-        for (int r = in.rowBegin; r < in.rowEnd; ++r) {
-            for (int c = in.columnBegin; c < in.columnEnd; ++c) {
-                T* to = dx + in.pixel(s, r, c) * step;
-                write(to, read<kBlock>(to) + share);
+        forEachGroup(s, [&](std::int64_t group) {
+            const Float share = read<kBlock>(dy + at * step + group) / static_cast<float>(divisor(s, in));
+            for (int r = in.rowBegin; r < in.rowEnd; ++r) {
+                for (int c = in.columnBegin; c < in.columnEnd; ++c) {
+                    T* to = dx + in.pixel(s, r, c) * step + group;
+                    write(to, read<kBlock>(to) + share);
+                }
             }
-        }
+        });
     });
+}
+
+template <bool kPlaces, class T>
+void maxPoolOf(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax) {
+    if constexpr (!kIsHalf<T>) {
+        if (block == 8) return maxPoolOf<8, kPlaces>(shape, x, y, argmax);
+        if (block == 1) return maxPoolOf<1, kPlaces>(shape, x, y, argmax);
+    }
+    maxPoolOf<16, kPlaces>(shape, x, y, argmax);
+}
+
+template <bool kRelu, class T>
+void maxPoolBackwardOf(const PoolShape& shape, int block, const T* dy, const std::int32_t* argmax, const T* y, T* dx) {
+    if constexpr (!kIsHalf<T>) {
+        if (block == 8) return maxPoolBackwardOf<8, kRelu>(shape, dy, argmax, y, dx);
+        if (block == 1) return maxPoolBackwardOf<1, kRelu>(shape, dy, argmax, y, dx);
+    }
+    maxPoolBackwardOf<16, kRelu>(shape, dy, argmax, y, dx);
 }
 
 }  // namespace
 
 template <class T>
 void maxPool(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax) {
-    if constexpr (!kIsHalf<T>) {
-        if (block == 8) return maxPoolOf<8>(shape, x, y, argmax);
-        if (block == 1) return maxPoolOf<1>(shape, x, y, argmax);
-    }
-    maxPoolOf<16>(shape, x, y, argmax);
+    if (argmax) maxPoolOf<true>(shape, block, x, y, argmax);
+    else maxPoolOf<false>(shape, block, x, y, argmax);
 }
 
 template <class T>
 void maxPoolBackward(const PoolShape& shape, int block, const T* dy, const std::int32_t* argmax, const T* y, T* dx) {
-    if constexpr (!kIsHalf<T>) {
-        if (block == 8) return maxPoolBackwardOf<8>(shape, dy, argmax, y, dx);
-        if (block == 1) return maxPoolBackwardOf<1>(shape, dy, argmax, y, dx);
-    }
-    maxPoolBackwardOf<16>(shape, dy, argmax, y, dx);
+    if (y) maxPoolBackwardOf<true>(shape, block, dy, argmax, y, dx);
+    else maxPoolBackwardOf<false>(shape, block, dy, argmax, y, dx);
 }
 
 template <class T>

@@ -55,7 +55,8 @@ struct PoolShape {
     std::int64_t rows = 0, columns = 0;  // of y
     std::array<int, 2> window{}, stride{}, padding{};
     bool countPadding = false;
-    std::size_t step = 16;  // of bf16: elements from pixel to pixel, in x and in y
+    // Of bf16: elements from pixel to pixel, in x and in y, and how many groups of 16 channels there are to be done.
+    std::size_t step = 16, groups = 1;
 };
 
 // A convolution over sixteen samples at once, one in each lane: x is C,H,W and y is K,P,Q with 16 floats a pixel. x's
@@ -243,7 +244,8 @@ struct Loops {
     // out[row] = a[row] . b[row], rows of `width` elements
     void (*rowDots)(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);
 
-    // One image plane of `block` channels (1, 8 or 16 elements a pixel; of bf16, 16).
+    // One image plane of `block` channels (1, 8 or 16 elements a pixel; of bf16, 16), or as many as the shape has
+    // groups. argmax: of each window the place of its largest, row by row; null where nobody asks.
     void (*maxPool)(const PoolShape& shape, int block, const T* x, T* y, std::int32_t* argmax);
     // With y: only where y > 0, which is max pooling and the ReLU before it in one.
     void (*maxPoolBackward)(const PoolShape& shape, int block, const T* dy, const std::int32_t* argmax, const T* y,
