@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "app/listing.h"
+#include "engine/train/choose_precision.h"
 #include "engine/train/open_data.h"
 
 namespace lockstep {
@@ -31,6 +32,14 @@ int Context::report(const std::vector<Problem>& problems) const {
     fmt::print(stderr, "{}", m_words.report(problems));
     if (m_json) fmt::print("{}\n", lineOf({{"problems", problemsJson(problems, m_words)}}));
     return statusOf(problems);
+}
+
+void Context::choosePrecision(ResolvedSpec& resolved, const DatasetInfo& data) const {
+    constexpr double kSeconds = 1;
+    const TrialSpec& spec = resolved.spec;
+    const ModelInput input = modelInput(*resolved.model, data, spec.batch, spec.labelSmoothing);
+    if (const auto chosen = lockstep::choosePrecision(resolved, input, kSeconds))
+        fmt::print(stderr, "{}\n", m_words.what(chosen->words));
 }
 
 }  // namespace lockstep

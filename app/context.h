@@ -6,6 +6,7 @@
 #include "app/exit_codes.h"
 #include "app/host_environment.h"
 #include "app/words.h"
+#include "engine/train/plan_run.h"
 
 namespace lockstep {
 
@@ -21,6 +22,10 @@ public:
 
     // Writes the problems to the standard error; returns the exit status that fits them.
     int report(const std::vector<Problem>& problems) const;
+
+    // With precision=auto: measures the model on samples of such data, as a run does that begins, and says on the
+    // standard error what it comes to.
+    void choosePrecision(ResolvedSpec& resolved, const DatasetInfo& data) const;
 
 private:
     const HostEnvironment& host() {

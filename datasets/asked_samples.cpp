@@ -164,11 +164,29 @@ std::vector<AskedSample> rowsOfTexts(const fs::path& file) {
     return samples;
 }
 
+// One that cannot be read is a row with its reason.
+std::vector<AskedSample> textsOfFolder(const fs::path& folder) {
+    std::vector<AskedSample> samples;
+    for (const auto& item : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
+        std::error_code ignored;
+        const fs::path& path = item.path();
+        const bool isText = item.is_regular_file(ignored) && lowered(path.extension().string()) == ".txt";
+        if (!isText || isSystems(path.lexically_relative(folder))) continue;
+        try {
+            samples.push_back({path.string(), AskedText{readText(path)}});
+        } catch (const ProblemError& error) {
+            samples.push_back({path.string(), error.problem()});
+        }
+    }
+    std::ranges::sort(samples, {}, &AskedSample::name);
+    return samples;
+}
+
 std::vector<AskedSample> samplesIn(const fs::path& path, const DatasetInfo& trained) {
     const std::string ending = lowered(path.extension().string());
     if (!readsImages(trained)) {
         if (ending == ".csv" || ending == ".tsv") return rowsOfTexts(path);
-        if (fs::is_directory(path)) throw ProblemError({path.string(), "predict.other-kind", {"texts"}});
+        if (fs::is_directory(path)) return textsOfFolder(path);
         if (isArchiveName(path)) throw ProblemError({path.string(), "predict.packed-texts", {}});
         return {{path.string(), AskedText{readText(path)}}};
     }

@@ -30,10 +30,10 @@ struct AskedSample {
 // Samples at a path, as a model reads them that was trained on `trained`: an image file, the images of an IDX file
 // whatever its name, all images of a folder and of those in it, by name, and behind them those of its IDX files (of
 // each collection the test images, or else the training images), the same of an archive (zip, tar, 7z; packed or not),
-// or the rows of a CSV or TSV of texts. Images are not decoded yet. In a folder or an archive an IDX file that cannot
-// be taken is a sample with its problem. Throws ProblemError: "predict.nothing-there", "predict.other-kind",
-// "predict.packed-texts" (an archive, of a model of texts), "predict.other-size", "archive.unreadable", and those of
-// the formats.
+// the rows of a CSV or TSV of texts, or the .txt files of a folder. Images are not decoded yet. In a folder or an
+// archive an IDX file that cannot be taken is a sample with its problem. Throws ProblemError: "predict.nothing-there",
+// "predict.other-kind", "predict.packed-texts" (an archive, of a model of texts), "predict.other-size",
+// "archive.unreadable", and those of the formats.
 std::vector<AskedSample> samplesAt(const std::filesystem::path& path, const DatasetInfo& trained);
 
 // They are read when a loader's thread asks for them; what cannot be read becomes zeros, and its reason is kept. A

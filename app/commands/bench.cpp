@@ -143,22 +143,11 @@ int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptio
     return kDone;
 }
 
-// As a run does that is to choose.
-std::vector<PrecisionSpeed> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds) {
-    if (!resolved.choosesPrecision()) return {};
-    if (resolved.spec.reproducible()) {
-        resolved.spec.precision = text(Precision::Fp32);
-        return {};
-    }
-    auto speeds = timePrecisions(resolved, input, seconds);
-    resolved.spec.precision = text(fastestOf(speeds));
-    return speeds;
-}
-
-void printSpeeds(const std::vector<PrecisionSpeed>& speeds) {
-    for (const PrecisionSpeed& each : speeds)
-        fmt::print("{}: {:.1f} samples per second, {:.2f} times fp32\n", text(each.precision), each.samplesPerSecond,
-                   each.samplesPerSecond / speeds.front().samplesPerSecond);
+void printSpeeds(const ChosenPrecision& chosen, const Words& words) {
+    if (chosen.speeds.empty()) fmt::print("{}\n", words.what(chosen.words));
+    for (const PrecisionSpeed& each : chosen.speeds)
+        fmt::print("training in {}: {:.1f} samples per second, {:.2f} times fp32\n", text(each.precision),
+                   each.samplesPerSecond, each.samplesPerSecond / chosen.speeds.front().samplesPerSecond);
 }
 
 int bench(Context& context, const BenchOptions& options) {
@@ -173,15 +162,15 @@ int bench(Context& context, const BenchOptions& options) {
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     ResolvedSpec timed = resolved.value();
-    const auto speeds = choosePrecision(timed, input.value(), options.seconds);
-    if (!options.json) printSpeeds(speeds);
+    const auto chosen = choosePrecision(timed, input.value(), options.seconds);
+    if (chosen && !options.json) printSpeeds(*chosen, context.words());
     const auto result = benchmark({timed, input.value(), options.steps, options.warmup, options.inference});
     if (!options.json) {
         printResult(timed, result);
         return kDone;
     }
     Json json = resultJson(timed, result);
-    for (const PrecisionSpeed& each : speeds)
+    for (const PrecisionSpeed& each : chosen ? chosen->speeds : std::vector<PrecisionSpeed>())
         json["precisions"][std::string(text(each.precision))] = each.samplesPerSecond;
     fmt::print("{}\n", lineOf(json));
     return kDone;

@@ -169,16 +169,18 @@ int findBatch(Context& context, const FindBatchOptions& options) {
     const auto data = openData(resolved.value());
     if (!data.ok()) return context.report(data.problems());
     const DatasetInfo &train = data.value().train->info(), &test = data.value().choosing()->info();
-    FoundBatches found{largestBatch(resolved.value(), train, test), train.count, {}};
+    ResolvedSpec timed = resolved.value();
+    context.choosePrecision(timed, train);
+    FoundBatches found{largestBatch(timed, train, test), train.count, {}};
     if (found.largest == 0) {
-        if (const auto problem = whyNoneFits(resolved.value(), train, test)) return context.report({*problem});
-        found.largest = leastBatch(resolved.value());
+        if (const auto problem = whyNoneFits(timed, train, test)) return context.report({*problem});
+        found.largest = leastBatch(timed);
     }
-    if (!options.json) printFoundHead(resolved.value());
-    if (options.events) printPlanned(resolved.value(), options, found);
-    measureSpeeds(resolved.value(), train, options, found);
-    if (options.json) fmt::print("{}\n", lineOf(foundBatchesJson(resolved.value(), found)));
-    else printFoundBatches(resolved.value(), found);
+    if (!options.json) printFoundHead(timed);
+    if (options.events) printPlanned(timed, options, found);
+    measureSpeeds(timed, train, options, found);
+    if (options.json) fmt::print("{}\n", lineOf(foundBatchesJson(timed, found)));
+    else printFoundBatches(timed, found);
     return kDone;
 }
 

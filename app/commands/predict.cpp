@@ -38,14 +38,15 @@ struct PredictOptions {
 };
 
 constexpr const char* kPredictHelp = R"(
-PATH is an image, an IDX file, a folder or an archive of these, a CSV or TSV file of texts, a text file, or - for the
-standard input: a path on each line or, for a model of texts, a text. Of the IDX files in a folder or an archive the test
-images are asked about, or the training images where there are no others; the rows name the file. A file counts as IDX by
-its name or, whatever its name, by how it begins; those named emnist-… are turned upright, as for training. Each device has the whole model and
-takes every Nth batch; the order of the answers does not depend on their number. What cannot be read is a row with its
-reason, a row of a table that is not UTF-8 too. A blank line is no path: it has no row, and how many there were is said at
-the end; of texts it is one, which is empty. With --interactive each line has one row: what holds several samples is
-refused, and so is a blank line. A language model goes on with a prompt instead.
+PATH is an image, an IDX file, a folder or an archive of these, a CSV or TSV file of texts, a text file, a folder of
+.txt files, or - for the standard input: a path on each line or, for a model of texts, a text. Of the IDX files in a
+folder or an archive the test images are asked about, or the training images where there are no others; the rows name
+the file. A file counts as IDX by its name or, whatever its name, by how it begins; those named emnist-… are turned
+upright, as for training. Each device has the whole model and takes every Nth batch; the order of the answers does not
+depend on their number. What cannot be read is a row with its reason, a row of a table that is not UTF-8 too. A blank
+line is no path: it has no row, and how many there were is said at the end; of texts it is one, which is empty. With
+--interactive each line has one row: what holds several samples is refused, and so is a blank line. A language model
+goes on with a prompt instead.
 
 Examples:
   lockstep predict 3 photo.jpg
@@ -282,7 +283,7 @@ void addPredict(CLI::App& program, Run& run) {
     addModelSource(*command, options->model);
     auto* path = command
                      ->add_option("path", options->paths,
-                                  "Images, folders, archives, IDX or CSV files; - for the standard input")
+                                  "Images, texts, folders, archives, IDX or CSV files; - for the standard input")
                      ->type_name("PATH");
     auto* top = command->add_option("--top", options->top, "How many classes of each sample, the likeliest first")
                     ->type_name("K")

@@ -35,10 +35,12 @@ int program(Context& context, const ProgramOptions& options) {
     if (!input.ok()) return context.report(input.problems());
     // One full batch: no short ones to compile.
     const auto info = infoOf(resolved.value().model->task, input.value(), spec.value().batch);
-    const auto plan = planRun(resolved.value(), info, info);
+    ResolvedSpec planned = resolved.value();
+    context.choosePrecision(planned, info);
+    const auto plan = planRun(planned, info, info);
     const auto& rank = plan.ranks.front();
     fmt::print("{}", dump(options.evaluation ? *rank.evaluation : *rank.training));
-    const DiskNeed need = diskNeed(resolved.value(), plan);
+    const DiskNeed need = diskNeed(planned, plan);
     fmt::print("\ncheckpoint {}; keep_checkpoints={} keeps up to {}: {}\n", bytesText(need.each),
                resolved.value().spec.keepCheckpoints, need.kept, bytesText(need.bytesKept()));
     return kDone;

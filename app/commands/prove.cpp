@@ -47,8 +47,8 @@ std::string differenceText(double value) {
 
 void printHead(const ResolvedSpec& resolved, const std::optional<ProofBreak>& how, std::int64_t askedBatch) {
     const auto& spec = resolved.spec;
-    fmt::print("{} on {}, batch {}, {} mode: one device beside {}{}\n", spec.model.id, spec.dataset.id, spec.batch,
-               spec.mode, spec.devices, how ? fmt::format(", broken on purpose: {}", text(*how)) : "");
+    fmt::print("{} on {}, batch {}, {}, {} mode: one device beside {}{}\n", spec.model.id, spec.dataset.id, spec.batch,
+               spec.precision, spec.mode, spec.devices, how ? fmt::format(", broken on purpose: {}", text(*how)) : "");
     if (spec.batch != askedBatch)
         fmt::print("A batch of {} instead of {}, because averages of equally large parts are right.\n", spec.batch,
                    askedBatch);
@@ -82,12 +82,20 @@ void printLayers(const UpdateProof& update) {
 
 std::string toleranceText(const Tolerance& tolerance) {
     if (tolerance.bitwise) return "The run is reproducible, so not a bit may differ.";
-    return fmt::format(
-        "Sums of {} round differently in another order: {} of the largest element is ALLOWED, or, where\n"
-        "terms cancel, {:g} times what one device differs from itself by with its samples in reverse order.\n"
-        "A last bit may also decide on which side of a ReLU or a maximum a value falls: what differs is\n"
-        "judged again from equal weights nearby, up to {} TRIES.",
-        text(tolerance.computed), differenceText(tolerance.relative), Tolerance::kRoundings, Tolerance::kTries);
+    const std::string products =
+        tolerance.roundsProducts()
+            ? fmt::format(
+                  "Which products are rounded to {} may depend on how many samples a device has: {:g} times what\n"
+                  "one device differs from itself by in fp32 is ALLOWED, too.\n",
+                  text(tolerance.precision), Tolerance::kRoundings)
+            : "";
+    return products +
+           fmt::format(
+               "Sums of {} round differently in another order: {} of the largest element is ALLOWED, or, where\n"
+               "terms cancel, {:g} times what one device differs from itself by with its samples in reverse order.\n"
+               "A last bit may also decide on which side of a ReLU or a maximum a value falls: what differs is\n"
+               "judged again from equal weights nearby, up to {} TRIES.",
+               text(tolerance.computed), differenceText(tolerance.relative), Tolerance::kRoundings, Tolerance::kTries);
 }
 
 std::string verdict(const Proof& proof) {
@@ -142,6 +150,7 @@ Json proofJson(const Proof& proof, const ResolvedSpec& resolved, const ProveOpti
             {"devices", resolved.spec.devices},
             {"device_count", proof.devices},
             {"mode", resolved.spec.mode},
+            {"precision", resolved.spec.precision},
             {"batch", resolved.spec.batch},
             {"batch_norm", proof.batchNorm},
             {"break", options.breaks},
@@ -173,15 +182,17 @@ int prove(Context& context, const ProveOptions& options) {
     if (!resolved.ok()) return context.report(resolved.problems());
     const auto data = openData(resolved.value());
     if (!data.ok()) return context.report(data.problems());
-    ProofRequest request{resolved.value(), data.value(), options.updates, how, {}};
+    ResolvedSpec proven = resolved.value();
+    context.choosePrecision(proven, data.value().train->info());
+    ProofRequest request{proven, data.value(), options.updates, how, {}};
     if (!options.json) {
         request.onUpdate = [&](const UpdateProof& update) {
-            if (update.update == 1) printHead(resolved.value(), how, spec.value().batch);
+            if (update.update == 1) printHead(proven, how, spec.value().batch);
             printProveUpdate(update);
         };
     }
     const Proof proof = lockstep::prove(request);
-    if (options.json) fmt::print("{}\n", lineOf(proofJson(proof, resolved.value(), options, context.words())));
+    if (options.json) fmt::print("{}\n", lineOf(proofJson(proof, proven, options, context.words())));
     else printProveVerdict(proof, context.words());
     return proof.equal() ? kDone : kFailed;
 }

@@ -1,4 +1,5 @@
 #include "engine/model/architectures.h"
+#include "engine/model/image_size.h"
 #include "engine/model/layers.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/tokens.h"
@@ -12,8 +13,7 @@ namespace {
 ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
     const int patch = static_cast<int>(params.integer("patch")), width = static_cast<int>(params.integer("width"));
     const int heads = static_cast<int>(params.integer("heads"));
-    expectAttribute(input.height % patch == 0 && input.width % patch == 0, "vit", "patch", std::to_string(patch),
-                    "a divisor of the image's height and width, " + pairText(input.height, input.width));
+    expectMultiple(input, patch, "vit");
     expectAttribute(width % heads == 0, "vit", "heads", std::to_string(heads),
                     "a divisor of the width, " + std::to_string(width));
     ValueId x =

@@ -43,6 +43,19 @@ Precision fastestOf(const std::vector<PrecisionSpeed>& speeds) {
                                                                               : speeds.front().precision;
 }
 
+std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds) {
+    if (!resolved.choosesPrecision()) return std::nullopt;
+    std::string& precision = resolved.spec.precision;
+    if (resolved.spec.reproducible()) {
+        precision = text(Precision::Fp32);
+        return ChosenPrecision{{}, {"precision", "run.precision-reproducible", {precision}}};
+    }
+    auto speeds = timePrecisions(resolved, input, seconds);
+    precision = text(fastestOf(speeds));
+    Problem words{"precision", "run.precision-chosen", {precision, ratiosText(speeds)}};
+    return ChosenPrecision{std::move(speeds), std::move(words)};
+}
+
 std::string ratiosText(const std::vector<PrecisionSpeed>& speeds) {
     std::string all;
     for (const PrecisionSpeed& each : speeds) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,14 @@ std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const M
 
 // The fastest; fp32 where none is faster by a twentieth.
 Precision fastestOf(const std::vector<PrecisionSpeed>& speeds);
+
+struct ChosenPrecision {
+    std::vector<PrecisionSpeed> speeds = {};  // empty: nothing was measured
+    Problem words;                            // what was chosen, and why
+};
+// What a run of a spec with precision=auto trains in when it begins: the fastest, in a reproducible one fp32. It
+// becomes the spec's precision. Nothing where the spec names one. Throws what timePrecisions() throws.
+std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds);
 
 // "fp32 1, bf16 1.34": each by the speed of fp32, the first of them.
 std::string ratiosText(const std::vector<PrecisionSpeed>& speeds);

@@ -28,6 +28,7 @@ struct Side {
 struct World {
     const ProofRequest& request;
     Side one, many;
+    std::optional<Side> fp32;  // one device once more, where products are rounded to less
     Sampler sampler;
     Schedule schedule;
     std::int64_t updates = 0;
@@ -105,10 +106,10 @@ private:
 // One device's own way through the updates: what the others are measured against.
 class OneDevice {
 public:
-    explicit OneDevice(const World& world)
-        : m_world(world),
-          m_group(makeGroup(world.one.resolved)),
-          m_seat(world, world.one, 0),
+    OneDevice(const World& world, const Side& side)
+        : m_side(side),
+          m_group(makeGroup(side.resolved)),
+          m_seat(world, side, 0),
           m_replica(m_seat.replica(*m_group.front())) {}
 
     Tensors tensors() { return readAll(*m_replica); }
@@ -120,14 +121,14 @@ public:
 
     Outcome update(std::int64_t update) {
         m_seat.update(*m_replica, update);
-        Outcome outcome = outcomeOf(*m_replica, m_seat.which(), *m_world.one.plan.ranks.front().training->storage);
+        Outcome outcome = outcomeOf(*m_replica, m_seat.which(), *m_side.plan.ranks.front().training->storage);
         if (std::isfinite(outcome.scale)) return outcome;
         throw EngineError(EngineError::Kind::NonFinite, "one device",
                           "not a finite number in update " + std::to_string(update + 1));
     }
 
 private:
-    const World& m_world;
+    const Side& m_side;
     std::vector<std::unique_ptr<Collective>> m_group;
     Seat m_seat;
     std::unique_ptr<Replica> m_replica;
@@ -143,7 +144,8 @@ public:
         m_seat = std::make_unique<Seat>(m_world, m_world.many, m_rank);
         m_judged = m_seat->replica(m_group);
         m_drifting = m_seat->replica(m_group);
-        if (m_rank == 0) m_one = std::make_unique<OneDevice>(m_world);
+        if (m_rank == 0) m_one = std::make_unique<OneDevice>(m_world, m_world.one);
+        if (m_rank == 0 && m_world.fp32) m_fp32 = std::make_unique<OneDevice>(m_world, *m_world.fp32);
         if (m_one) m_world.start = m_one->tensors();
         for (std::int64_t update = 0; update < m_world.updates; ++update) {
             m_group.barrier();  // the start is there
@@ -156,6 +158,7 @@ public:
         m_judged.reset();
         m_drifting.reset();
         m_one.reset();
+        m_fp32.reset();
         m_seat.reset();
     }
 
@@ -164,6 +167,7 @@ private:
         writeAll(*m_judged, m_world.start);
         m_world.loaded[static_cast<std::size_t>(m_rank)] = m_seat->load();
         if (m_one) m_one->load();
+        if (m_fp32) m_fp32->load();
         m_group.barrier();  // all have their batches
         if (m_world.request.how == ProofBreak::DoubleCount && m_rank == 1)
             countTwice(m_world.many.plan.batch, m_world.loaded[0], m_world.loaded[1]);
@@ -194,14 +198,18 @@ private:
 
     void weigh(const Outcome& one, std::int64_t update) {
         const Outcome many = outcomeOf(*m_judged, m_seat->which(), storage());
-        m_verdict = judge(one, many, nullptr, storage(), m_world.tolerance);
+        m_verdict = judge(one, many, {}, storage(), m_world.tolerance);
         if (m_verdict.equal || m_world.tolerance.bitwise) return;
         m_one->restore(m_world.start);
         m_one->reverse();
-        const Outcome reversed = m_one->update(update);
+        std::vector<SideBySide> own{compare(one, m_one->update(update), storage())};
         m_one->reverse();
         m_one->restore(one.tensors);
-        m_verdict = judge(one, many, &reversed, storage(), m_world.tolerance);
+        if (m_fp32) {
+            m_fp32->restore(m_world.start);
+            own.push_back(compare(one, m_fp32->update(update), storage()));
+        }
+        m_verdict = judge(one, many, own, storage(), m_world.tolerance);
     }
 
     void conclude(std::int64_t update) {
@@ -221,17 +229,20 @@ private:
     Collective& m_group;
     const int m_rank;
     std::unique_ptr<Seat> m_seat;
-    std::unique_ptr<OneDevice> m_one;
+    std::unique_ptr<OneDevice> m_one, m_fp32;
     std::unique_ptr<Replica> m_judged, m_drifting;
     Outcome m_outcome;  // rank 0's: of one device, from its own weights
     Verdict m_verdict;  // from those of the latest try
     int m_tries = 0;
 };
 
+// In less than f32 algorithms round differently, and which is the fastest may depend on how many samples a device has.
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {
+    const bool mayDiffer = resolved.precision() != Precision::Fp32;
     DatasetInfo train = data.train->info();
     train.inMemory = false;  // a few batches: devices need not keep all images
-    RunPlan plan = planRun(resolved, train, data.choosing()->info());
+    RunPlan plan = planRun(resolved, train, data.choosing()->info(),
+                           mayDiffer ? AlgorithmChoice::ByRule : AlgorithmChoice::AsTimed);
     return {std::move(resolved), std::move(plan)};
 }
 
@@ -253,7 +264,12 @@ Side manyDevices(const ProofRequest& request, const Sampler& sampler) {
 
 Tolerance toleranceOf(const ResolvedSpec& resolved, const RunPlan& plan) {
     const DType dtype = plan.ranks.front().training->storage->dtype;
-    return {resolved.spec.reproducible(), dtype == DType::F64 ? 1e-12 : 1e-5, dtype};
+    return {resolved.spec.reproducible(), dtype == DType::F64 ? 1e-12 : 1e-5, dtype, resolved.precision()};
+}
+
+std::optional<Side> inFp32(ResolvedSpec resolved, const DatasetSplits& data) {
+    resolved.spec.precision = text(Precision::Fp32);
+    return oneDevice(std::move(resolved), data);
 }
 
 World worldOf(const ProofRequest& request) {
@@ -268,6 +284,7 @@ World worldOf(const ProofRequest& request) {
     return {request,
             std::move(one),
             std::move(many),
+            tolerance.roundsProducts() ? inFp32(resolved, request.data) : std::nullopt,
             sampler,
             schedule,
             updates,

@@ -43,7 +43,9 @@ struct UpdateProof {
 // statistics differ by at most `relative`, or, where terms cancel (before a batch norm, say), by kRoundings times what
 // one device differs from itself by with the samples of each pass in reverse order. And the last bit may decide on
 // which side of a ReLU or a maximum a value falls; so an update that differs is judged again from equal weights nearby,
-// kTries times in all. There other values are at the edge, but a mistake is still a mistake. Weights are not judged:
+// kTries times in all. There other values are at the edge, but a mistake is still a mistake. Where products are rounded
+// to less than f32, which ones may depend on how many samples a device has: then kRoundings times what one device
+// differs from itself by in fp32 is allowed, too. Weights are not judged:
 // rules that divide by the gradient's own size (Adam) make a last bit as large as the step.
 struct Tolerance {
     static constexpr double kRoundings = 4;
@@ -51,6 +53,8 @@ struct Tolerance {
     bool bitwise = false;
     double relative = 0;          // 1e-12 of f64, 1e-5 of f32
     DType computed = DType::F32;  // what gradients are in
+    Precision precision = Precision::Fp32;
+    bool roundsProducts() const { return computed == DType::F32 && precision != Precision::Fp32; }
 };
 
 struct Proof {

@@ -85,13 +85,14 @@ void allow(std::vector<TensorDifference>& differences, const std::vector<TensorD
         differences[i].allowed = std::max(differences[i].allowed, Tolerance::kRoundings * own[i].value);
 }
 
-void allow(SideBySide& judged, const SideBySide* own, double relative) {
+void allow(SideBySide& judged, std::span<const SideBySide> own, double relative) {
     for (auto* list : {&judged.gradients, &judged.statistics}) {
         for (TensorDifference& each : *list) each.allowed = relative;
     }
-    if (!own) return;
-    allow(judged.gradients, own->gradients);
-    allow(judged.statistics, own->statistics);
+    for (const SideBySide& each : own) {
+        allow(judged.gradients, each.gradients);
+        allow(judged.statistics, each.statistics);
+    }
 }
 
 template <class T>
@@ -141,15 +142,14 @@ SideBySide compare(const Outcome& one, const Outcome& many, const StoragePlan& s
     return out;
 }
 
-Verdict judge(const Outcome& one, const Outcome& many, const Outcome* reversed, const StoragePlan& storage,
+Verdict judge(const Outcome& one, const Outcome& many, std::span<const SideBySide> own, const StoragePlan& storage,
               const Tolerance& tolerance) {
     Verdict verdict{compare(one, many, storage)};
     if (tolerance.bitwise) {
         verdict.equal = verdict.judged.sameBits();
         return verdict;
     }
-    const SideBySide own = reversed ? compare(one, *reversed, storage) : SideBySide();
-    allow(verdict.judged, reversed ? &own : nullptr, tolerance.relative);
+    allow(verdict.judged, own, tolerance.relative);
     verdict.equal = worstSeverity(verdict.judged) <= 1;
     return verdict;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 
 #include "engine/train/prove.h"
@@ -21,13 +22,13 @@ Outcome outcomeOf(Replica& replica, std::size_t which, const StoragePlan& storag
 
 SideBySide compare(const Outcome& one, const Outcome& many, const StoragePlan& storage);
 
-// Whether both sides did the same; `reversed`: what one device made of its samples in reverse order, or null. The
+// Whether both sides did the same; `own`: how far one device came from itself in other ways of adding and rounding. The
 // storage is that of several devices.
 struct Verdict {
     SideBySide judged;
     bool equal = false;
 };
-Verdict judge(const Outcome& one, const Outcome& many, const Outcome* reversed, const StoragePlan& storage,
+Verdict judge(const Outcome& one, const Outcome& many, std::span<const SideBySide> own, const StoragePlan& storage,
               const Tolerance& tolerance);
 
 // Other weights nearby; the same for the same `times`.

@@ -79,17 +79,13 @@ private:
     void choosePrecision() {
         TrialSpec& spec = m_resolved.spec;
         const auto known = m_options.resumeFrom ? precisionOf(m_options.resumeFrom->spec.precision) : std::nullopt;
-        const bool isKept = known && m_resolved.backend->offers(*known);  // it may go on elsewhere
-        if (isKept || spec.reproducible()) {
-            spec.precision = text(isKept ? *known : Precision::Fp32);
-            const char* code = isKept ? "run.precision-kept" : "run.precision-reproducible";
-            return m_events.post(Message{"info", {"precision", code, {spec.precision}}});
+        if (known && m_resolved.backend->offers(*known)) {  // it may go on elsewhere
+            spec.precision = text(*known);
+            return m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
         }
         constexpr double kSeconds = 1;
         const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);
-        const auto speeds = timePrecisions(m_resolved, input, kSeconds);
-        spec.precision = text(fastestOf(speeds));
-        m_events.post(Message{"info", {"precision", "run.precision-chosen", {spec.precision, ratiosText(speeds)}}});
+        m_events.post(Message{"info", lockstep::choosePrecision(m_resolved, input, kSeconds)->words});
     }
 
     // Empty: another world follows.

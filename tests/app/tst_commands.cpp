@@ -218,11 +218,21 @@ private slots:
         QCOMPARE(prove({"--model", "lenet5", "--updates", "0"}).status, 2);
     }
 
+    void automaticPrecisionSaysWhatItComesTo() {
+        const QStringList automatic{"--model", "mlp", "--batch", "8", "--precision", "auto"};
+        const auto said = m_program.run(QStringList{"program"} + automatic);
+        QVERIFY2(said.status == 0 && said.err.contains("(precision=auto)"), qPrintable(said.out + said.err));
+        const auto kept = m_program.run(QStringList{"bench", "--steps", "1", "--mode", "reproducible"} + automatic);
+        QVERIFY2(kept.status == 0 && kept.out.contains("(precision=auto)"), qPrintable(kept.out + kept.err));
+    }
+
     void checkSaysWhetherAModelIsSound() {
         const QStringList small{"--set", "model.width=16", "--input", "1x8x8"};
         const auto sound = m_program.run(QStringList{"check", "mlp"} + small);
         QVERIFY2(sound.status == 0, qPrintable(sound.out + sound.err));
         QVERIFY(sound.out.contains("\nRIGHT: ") && sound.out.contains("dense2/weight"));
+        const auto half = m_program.run(QStringList{"check", "mlp"} + small + QStringList{"--set", "precision=bf16"});
+        QVERIFY2(half.status == 0, qPrintable(half.out + half.err));
         const auto text =
             m_program.run({"check", "text-encoder", "--input", "6", "--set", "model.layers=1", "model.width=16"});
         QVERIFY2(text.status == 0 && text.out.contains("embedding/weight"), qPrintable(text.out + text.err));

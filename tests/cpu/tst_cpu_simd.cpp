@@ -423,6 +423,8 @@ void tst_cpu_simd::rowsOfLogits() {
 void tst_cpu_simd::pools() {
     for (const std::size_t block : {1u, 8u, 16u}) {
         checkPools(table(), {6, 8, 3, 4, {2, 2}, {2, 2}, {0, 0}, false}, block);
+        checkPools(table(), {7, 9, 3, 4, {2, 2}, {2, 2}, {0, 0}, false}, block);
+        checkPools(table(), {5, 7, 3, 4, {2, 2}, {2, 2}, {1, 1}, false}, block);
         checkPools(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, false}, block);
         checkPools(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, true}, block);
         checkPools(table(), {9, 9, 3, 3, {2, 3}, {3, 3}, {0, 0}, false}, block);

@@ -124,7 +124,21 @@ private slots:
         QCOMPARE(codeOf([&] { samplesAt(folder.path(), images); }), std::string("predict.nothing-there"));
         writeText(folder / "x.csv", "text\nhello\n");
         QCOMPARE(codeOf([&] { samplesAt(folder / "x.csv", images); }), std::string("predict.other-kind"));
-        QCOMPARE(codeOf([&] { samplesAt(folder.path(), textsOf(8)); }), std::string("predict.other-kind"));
+        QCOMPARE(codeOf([&] { samplesAt(folder.path(), textsOf(8)); }), std::string("predict.nothing-there"));
+    }
+
+    void textsOfAFolderAreItsFiles() {
+        const Folder folder;
+        for (const char* of : {"b", "a", ".git"}) std::filesystem::create_directories(folder / of);
+        writeText(folder / "b/1.txt", "one");
+        writeText(folder / "a/2.TXT", "two");
+        writeText(folder / "a/notes.md", "none");
+        writeText(folder / ".git/3.txt", "none");
+        writeText(folder / "b/broken.txt", "\xff\xfe");
+        const auto samples = samplesAt(folder.path(), textsOf(8));
+        QCOMPARE(samples.size(), std::size_t{3});
+        QVERIFY(samples[0].name.ends_with("a/2.TXT") && std::get<AskedText>(samples[0].content).text == "two");
+        QVERIFY(samples[1].name.ends_with("b/1.txt") && std::get<AskedText>(samples[1].content).text == "one");
     }
 
     void idxFilesAreTakenAsTheyAre() {

@@ -177,9 +177,7 @@ void TestModels::transformersRefuseWhatDoesNotDivide() {
     };
     ModelInput odd = kCifar;
     odd.width = 30;
-    QVERIFY((refused(odd, {}) == Problem{"vit",
-                                         "graph.bad-attribute",
-                                         {"vit", "patch", "4", "a divisor of the image's height and width, 32x30"}}));
+    QVERIFY((refused(odd, {}) == Problem{"width", "model.image-not-multiple", {"30", "vit", "4", "32"}}));
     QVERIFY((refused(kCifar, {{"heads", std::int64_t{3}}}) ==
              Problem{"vit", "graph.bad-attribute", {"vit", "heads", "3", "a divisor of the width, 256"}}));
 }

@@ -37,6 +37,13 @@ QByteArray told(const Proof& proof) {
            ", update " + QByteArray::number(qlonglong(worst.update));
 }
 
+// Convolutions of whole channel blocks, which are of bf16 in part.
+TrialSpec inBf16(TrialSpec spec) {
+    spec.precision = "bf16";
+    if (spec.model.id == "fashion-cnn") spec.model.params = {{"width", std::int64_t{16}}};
+    return spec;
+}
+
 std::vector<std::string> backends() {
     return hasCpuBackend() ? std::vector<std::string>{"reference", "cpu"} : std::vector<std::string>{"reference"};
 }
@@ -72,12 +79,16 @@ private slots:
             adaptive.averageDecay = 0.9;
             addRow("adamw", adaptive);
         }
+        for (const char* model : {"mlp", "fashion-cnn", "vit"}) {
+            if (hasCpuBackend()) addRow("bf16", inBf16(exactSpec(model, "cpu:2")));
+        }
     }
     void devicesThatTrainAsOneAreEqual() {
         QFETCH(TrialSpec, spec);
         const Proof proof = proofOf(spec);
         QVERIFY2(proof.equal(), told(proof));
         QVERIFY(!proof.tolerance.bitwise);
+        QCOMPARE(proof.tolerance.roundsProducts(), spec.precision == "bf16");
         QCOMPARE(proof.tolerance.relative, spec.devices.starts_with("cpu") ? 1e-5 : 1e-12);
         QCOMPARE(proof.updates.size(), std::size_t{6});
         std::vector<std::int64_t> samples;
@@ -120,7 +131,9 @@ private slots:
                 for (const char* devices : {":2", ":3"}) {
                     TrialSpec spec = exactSpec("fashion-cnn", backend + devices);
                     spec.batch = batchShowing(how, resolved(spec));
-                    QTest::newRow((spec.devices + " " + std::string(text(how))).c_str()) << spec << how;
+                    const std::string name = spec.devices + " " + std::string(text(how));
+                    QTest::newRow(name.c_str()) << spec << how;
+                    if (backend == "cpu") QTest::newRow((name + " bf16").c_str()) << inBf16(spec) << how;
                 }
             }
         }

@@ -144,7 +144,9 @@ void maxPoolBackwardOf(const PoolShape& s, const T* dy, const std::int32_t* argm
     const std::int64_t step = stepOf<T, kBlock>(s);
     const Int one = Splat<Int>::of(1);
     const bool disjoint = s.stride[0] >= s.window[0] && s.stride[1] >= s.window[1];
-    zeroPlane<kBlock>(s, dx);
+    const bool areAllWritten = s.stride == s.window && s.rows * s.stride[0] >= s.height + s.padding[0] &&
+                               s.columns * s.stride[1] >= s.width + s.padding[1];
+    if (!areAllWritten) zeroPlane<kBlock>(s, dx);
     const auto window = [&](std::int64_t at, const Inside& in, std::int64_t group) __attribute__((always_inline)) {
         Float g = read<kBlock>(dy + at * step + group);
         if constexpr (kRelu) g = select(read<kBlock>(y + at * step + group) > Float{}, g, Float{});
