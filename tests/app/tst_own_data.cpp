@@ -148,7 +148,7 @@ private slots:
         QElapsedTimer clock;
         clock.start();
         const auto refused = program.run(training(folder) + QStringList{"--model", "vit", "--set", "dataset.size=30"});
-        QVERIFY2(refused.status == 2 && refused.err.contains("30x30"), qPrintable(refused.err));
+        QVERIFY2(refused.status == 2 && refused.err.contains("30 pixels"), qPrintable(refused.err));
         QVERIFY2(clock.elapsed() < 8000, qPrintable(QString::number(clock.elapsed())));
         QVERIFY(!holdsFiles(program.home() + "/cache"));
         QVERIFY(program.run({"trials"}).out.contains("No trials"));
