@@ -44,9 +44,9 @@ struct UpdateProof {
 // one device differs from itself by with the samples of each pass in reverse order. And the last bit may decide on
 // which side of a ReLU or a maximum a value falls; so an update that differs is judged again from equal weights nearby,
 // kTries times in all. There other values are at the edge, but a mistake is still a mistake. Where products are rounded
-// to less than f32, which ones may depend on how many samples a device has: then kRoundings times what one device
-// differs from itself by in fp32 is allowed, too. Weights are not judged:
-// rules that divide by the gradient's own size (Adam) make a last bit as large as the step.
+// to less than f32, algorithms are those of the rule, and which products are rounded may depend on how many samples a
+// device has: then kRoundings times what one device differs from itself by in fp32 is allowed, too. Weights are not
+// judged: rules that divide by the gradient's own size (Adam) make a last bit as large as the step.
 struct Tolerance {
     static constexpr double kRoundings = 4;
     static constexpr int kTries = 8;
