@@ -85,10 +85,9 @@ std::string toleranceText(const Tolerance& tolerance) {
     const std::string products =
         tolerance.roundsProducts()
             ? fmt::format(
-                  "Algorithms are those of the rule, whatever a run finds to be faster here. Which products are "
-                  "rounded\n"
-                  "to {} may depend on how many samples a device has: {:g} times what one device differs from\n"
-                  "itself by in fp32 is ALLOWED, too.\n",
+                  "Algorithms are those of the rule, not what is fastest here. Which products are rounded to {}\n"
+                  "may depend on how many samples a device has: {:g} times what one device differs from itself by\n"
+                  "in fp32 is ALLOWED, too.\n",
                   text(tolerance.precision), Tolerance::kRoundings)
             : "";
     return products +

@@ -54,7 +54,7 @@ struct Tolerance {
     double relative = 0;          // 1e-12 of f64, 1e-5 of f32
     DType computed = DType::F32;  // what gradients are in
     Precision precision = Precision::Fp32;
-    bool roundsProducts() const { return computed == DType::F32 && precision != Precision::Fp32; }
+    bool roundsProducts() const { return !bitwise && computed == DType::F32 && precision != Precision::Fp32; }
 };
 
 struct Proof {
