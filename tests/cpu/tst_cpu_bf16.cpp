@@ -31,8 +31,8 @@ private slots:
     void operandsAloneAreRounded();
     void theLibrarysRoundOperandsAlone_data();
     void theLibrarysRoundOperandsAlone();
-    void thoseOfSamplesDoSo_data();
-    void thoseOfSamplesDoSo();
+    void thoseOfTilesDoSo_data();
+    void thoseOfTilesDoSo();
     void itsProductsAreThose_data();
     void itsProductsAreThose();
     void attentionRoundsOperandsAlone_data();
@@ -42,7 +42,8 @@ private slots:
     void graphsAgreeWithTheReference_data();
     void graphsAgreeWithTheReference();
     void poolsOfEveryKindAgreeWithTheReference();
-    void thoseOfSamplesStandAmongOthers();
+    void thoseOfTilesStandAmongOthers_data();
+    void thoseOfTilesStandAmongOthers();
     void noneIsMadeByPlainLoops_data();
     void noneIsMadeByPlainLoops();
     void imagesOfFewProductsAreHalves_data();
@@ -229,35 +230,45 @@ void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
     compareRounded(areTiles ? tiles() : halvesByTheLibrary(), at, 0.02, areTiles && !isWeights ? kHalfUlp : 0);
 }
 
-// As where the processor has tiles, with samples in their rows wherever that can be.
-const ChoosingBackend& inSamples() {
-    static const ChoosingBackend backend(
-        [](const cpu::ConvPass& pass) {
-            return cpu::suitsSamples(pass.attrs, pass.x, pass.w) ? cpu::ConvAlgorithm::Samples
-                                                                 : cpu::ConvAlgorithm::DirectBf16;
-        },
-        onednn::Bf16Units::Tiles);
-    return backend;
+// As where the processor has tiles, by one of our own algorithms wherever that can be.
+const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {
+    using Suits = bool (*)(const Conv2dAttrs&, const Shape&, const Shape&);
+    const auto choosing = [](cpu::ConvAlgorithm own, Suits suits) {
+        return [=](const cpu::ConvPass& pass) {
+            return suits(pass.attrs, pass.x, pass.w) ? own : cpu::ConvAlgorithm::DirectBf16;
+        };
+    };
+    static const ChoosingBackend samples(choosing(cpu::ConvAlgorithm::Samples, cpu::suitsSamples),
+                                         onednn::Bf16Units::Tiles);
+    static const ChoosingBackend gathered(choosing(cpu::ConvAlgorithm::Gathered, cpu::suitsGathered),
+                                          onednn::Bf16Units::Tiles);
+    return algorithm == cpu::ConvAlgorithm::Samples ? samples : gathered;
 }
 
-void tst_cpu_bf16::thoseOfSamplesDoSo_data() {
+void tst_cpu_bf16::thoseOfTilesDoSo_data() {
+    QTest::addColumn<cpu::ConvAlgorithm>("algorithm");
     QTest::addColumn<int>("at");
     const auto& cases = opCases();
-    int rows = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        const Graph lowered = inSamples().lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
-        if (std::ranges::count(lowered.nodes(), std::string(cpu::kSamplesBf16), &Node::algorithm) == 0) continue;
-        QTest::newRow(cases[i].name.c_str()) << static_cast<int>(i);
-        ++rows;
+    for (const auto& [algorithm, least] :
+         {std::pair{cpu::ConvAlgorithm::Samples, 12}, std::pair{cpu::ConvAlgorithm::Gathered, 29}}) {
+        int rows = 0;
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            const Graph lowered =
+                ofTiles(algorithm).lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
+            if (std::ranges::count(lowered.nodes(), text(algorithm), &Node::algorithm) == 0) continue;
+            QTest::addRow("%s, %s", text(algorithm).c_str(), cases[i].name.c_str()) << algorithm << static_cast<int>(i);
+            ++rows;
+        }
+        QVERIFY2(rows >= least, QByteArray::number(rows).constData());
     }
-    QVERIFY(rows >= 18);
 }
 
 // Images lie in memory as bf16, gradients of weights do not.
-void tst_cpu_bf16::thoseOfSamplesDoSo() {
+void tst_cpu_bf16::thoseOfTilesDoSo() {
+    QFETCH(cpu::ConvAlgorithm, algorithm);
     QFETCH(int, at);
     const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("conv2d_backward_weights");
-    compareRounded(inSamples(), at, 0.02, isWeights ? 0 : kHalfUlp);
+    compareRounded(ofTiles(algorithm), at, 0.02, isWeights ? 0 : kHalfUlp);
 }
 
 // As where the processor has tiles. What is not a sum for a weight lies in memory as bf16.
@@ -410,7 +421,16 @@ void tst_cpu_bf16::poolsOfEveryKindAgreeWithTheReference() {
 }
 
 // Between norms, branches and the library's convolutions; nothing is reordered on the way but weights.
-void tst_cpu_bf16::thoseOfSamplesStandAmongOthers() {
+void tst_cpu_bf16::thoseOfTilesStandAmongOthers_data() {
+    QTest::addColumn<cpu::ConvAlgorithm>("algorithm");
+    QTest::addColumn<int>("convolutions");
+    QTest::newRow("samples") << cpu::ConvAlgorithm::Samples << 2;
+    QTest::newRow("gathered") << cpu::ConvAlgorithm::Gathered << 3;
+}
+
+void tst_cpu_bf16::thoseOfTilesStandAmongOthers() {
+    QFETCH(cpu::ConvAlgorithm, algorithm);
+    QFETCH(int, convolutions);
     constexpr std::int64_t kSamples = 96;
     const auto build = [](DType compute) {
         Net net(compute, true, {kSamples, 3, 8, 8});
@@ -425,19 +445,19 @@ void tst_cpu_bf16::thoseOfSamplesStandAmongOthers() {
     };
     const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
     const std::string found =
-        differences(inSamples(), GraphCase{"samples", build, 3e-4}, options, 4 * allowance(Precision::Bf16));
+        differences(ofTiles(algorithm), GraphCase{"tiles", build, 3e-4}, options, 4 * allowance(Precision::Bf16));
     QVERIFY2(found.empty(), found.c_str());
     const Graph lowered =
-        inSamples().lower(toPrecision(build(DType::F32), DType::BF16), {.precision = Precision::Bf16});
+        ofTiles(algorithm).lower(toPrecision(build(DType::F32), DType::BF16), {.precision = Precision::Bf16});
     int passes = 0;
     for (const Node& node : lowered.nodes()) {
-        passes += node.algorithm == cpu::kSamplesBf16 ? 1 : 0;
+        passes += node.algorithm == text(algorithm) ? 1 : 0;
         if (node.op != &cpu::kReorder) continue;
         const Value& to = lowered.value(node.outputs[0]);
         const bool isBatch = lowered.value(node.inputs[0]).role == ValueRole::Input;
         QVERIFY2(isBatch || to.type.shape.rank() != 4 || to.type.shape[0] != kSamples, to.name.c_str());
     }
-    QCOMPARE(passes, 9);  // three convolutions, three passes
+    QCOMPARE(passes, 3 * convolutions);
 }
 
 void tst_cpu_bf16::noneIsMadeByPlainLoops_data() {

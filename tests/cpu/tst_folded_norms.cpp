@@ -75,9 +75,11 @@ cpu::ConvChoice choiceOf(const std::string& name) {
     if (name == "rule") return cpu::chooseByRule;
     if (name == "library") return [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::Direct; };
     if (name == "library's bf16") return [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; };
-    return [](const cpu::ConvPass& pass) {
-        return cpu::suitsSamples(pass.attrs, pass.x, pass.w) ? cpu::ConvAlgorithm::Samples
-                                                             : cpu::ConvAlgorithm::DirectBf16;
+    return [name](const cpu::ConvPass& pass) {
+        using enum cpu::ConvAlgorithm;
+        const bool isGathered = name == "gathered";
+        const auto suits = isGathered ? cpu::suitsGathered : cpu::suitsSamples;
+        return !suits(pass.attrs, pass.x, pass.w) ? DirectBf16 : isGathered ? Gathered : Samples;
     };
 }
 
@@ -130,7 +132,7 @@ void tst_folded_norms::blocksAgree() {
     compare(backend, kCases[net], {samples, 3, 12, 12}, Precision::Fp32, 1e-5);
 }
 
-void tst_folded_norms::blocksAgreeInBf16_data() { rows({"rule", "library's bf16", "samples"}); }
+void tst_folded_norms::blocksAgreeInBf16_data() { rows({"rule", "library's bf16", "samples", "gathered"}); }
 
 // As far as eight bits of each factor let them; by the processor's own units, and as where there are tiles.
 void tst_folded_norms::blocksAgreeInBf16() {
@@ -139,7 +141,8 @@ void tst_folded_norms::blocksAgreeInBf16() {
     QFETCH(int, samples);
     if (onednn::bf16Units() == onednn::Bf16Units::None) QSKIP("the processor multiplies no bf16");
     for (const auto units : {onednn::bf16Units(), onednn::Bf16Units::Tiles}) {
-        if (choice == "samples" && units != onednn::Bf16Units::Tiles) continue;
+        const bool isOfTiles = choice == "samples" || choice == "gathered";
+        if (isOfTiles && units != onednn::Bf16Units::Tiles) continue;
         const ChoosingBackend backend(choiceOf(choice.toStdString()), units);
         compare(backend, kCases[net], {samples, 3, 12, 12}, Precision::Bf16, 0.03);
     }

@@ -49,6 +49,8 @@ std::vector<Convolution> convolutions() {
         {"samples-of-pixels", {3, 64, 8, 12}, {32, 64, 1, 1}, {}},
         {"samples-in-groups", {128, 32, 2, 3}, {32, 32, 2, 2}, {.padding = {1, 0}}},
         {"samples-dilated", {32, 64, 4, 3}, {32, 64, 2, 3}, {.padding = {3, 2}, .dilation = {1, 2}}},
+        {"gathered-uneven", {3, 64, 9, 8}, {32, 64, 3, 2}, {.stride = {2, 3}, .padding = {2, 1}, .dilation = {1, 2}}},
+        {"gathered-in-spans", {2, 32, 71, 70}, {32, 32, 1, 1}, {}},
         {"pixels", {3, 48, 9, 7}, {32, 48, 1, 1}, {}},
         {"pixels-in-chunks", {2, 16, 13, 19}, {64, 16, 1, 1}, {}},
         {"winograd-odd", {5, 32, 11, 9}, {48, 32, 3, 3}, {.padding = {1, 1}}, true},

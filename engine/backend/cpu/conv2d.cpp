@@ -112,6 +112,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "winograd") return makeWinograd(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
+    if (order.node.algorithm == kGatheredBf16) return makeGatheredConv(order);
     if (endOf(order.node).addend) return std::make_unique<AddingConv>(order, required(order, planOf(order)));
     return primitiveKernel(order, planOf(order));
 }
@@ -121,6 +122,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm == "winograd") return makeWinogradBackwardData(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardData(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardData(order);
+    if (order.node.algorithm == kGatheredBf16) return makeGatheredConvBackwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return primitiveKernel(order, planOf(order));
 }
@@ -130,6 +132,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardWeights(order);
+    if (order.node.algorithm == kGatheredBf16) return makeGatheredConvBackwardWeights(order);
     return primitiveKernel(order, planOf(order));
 }
 

@@ -11,6 +11,7 @@ std::string text(ConvAlgorithm algorithm) {
         case ConvAlgorithm::Winograd: return "winograd";
         case ConvAlgorithm::Pointwise: return "pointwise";
         case ConvAlgorithm::Samples: return kSamplesBf16;
+        case ConvAlgorithm::Gathered: return kGatheredBf16;
     }
     return "";
 }

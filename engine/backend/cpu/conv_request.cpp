@@ -55,12 +55,25 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
            (isTwoByTwo || y[2] * y[3] >= kEnoughPixels * tilesPerImage);
 }
 
+namespace {
+
+constexpr std::int64_t kPanel = 32;
+
+bool isInPanels(const Conv2dAttrs& attrs, const Shape& w) {
+    return attrs.groups == 1 && w[0] % kPanel == 0 && w[1] % kPanel == 0;
+}
+
+bool areFewPixels(const Shape& x) { return x[2] * x[3] <= 20 * 20; }
+
+}  // namespace
+
 bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
-    constexpr std::int64_t kPanel = 32, kMostPixels = 20 * 20;
-    const std::int64_t pixels = x[2] * x[3];
-    const bool areSamples =
-        isPixelwise(attrs, w) ? x[0] * pixels % kPanel == 0 : x[0] % kPanel == 0 && pixels <= kMostPixels;
-    return areSamples && attrs.groups == 1 && w[0] % kPanel == 0 && w[1] % kPanel == 0;
+    return isInPanels(attrs, w) && w[2] * w[3] > 1 && areFewPixels(x) && x[0] % kPanel == 0;
+}
+
+bool suitsGathered(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+    const bool hasStride = attrs.stride[0] * attrs.stride[1] > 1;
+    return isInPanels(attrs, w) && (w[2] * w[3] == 1 || hasStride || areFewPixels(x));
 }
 
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {

@@ -112,6 +112,10 @@ std::unique_ptr<Kernel> makeWinogradBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeSampleConv(const Order& order);
 std::unique_ptr<Kernel> makeSampleConvBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeSampleConvBackwardWeights(const Order& order);
+// gathered_conv.cpp: the same with neighbouring pixels in the rows of tiles
+std::unique_ptr<Kernel> makeGatheredConv(const Order& order);
+std::unique_ptr<Kernel> makeGatheredConvBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeGatheredConvBackwardWeights(const Order& order);
 // pointwise.cpp: the same of one pixel's channels
 std::unique_ptr<Kernel> makePointwise(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);

@@ -141,7 +141,7 @@ ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPa
     const ConvAlgorithm chosen = isFused ? chooseByRule(conv) : pass.choose(conv);
     const bool isBiasOfModel = node.op == &kConv2dRelu || (node.op == &kConv2d && node.inputs.size() == 3);
     const bool hasBias = isBiasOfModel || node.op == &kConv2dBackwardWeightsBias;
-    if (hasBias && chosen == ConvAlgorithm::Samples) return ConvAlgorithm::DirectBf16;
+    if (hasBias && isOfTiles(chosen)) return ConvAlgorithm::DirectBf16;
     return hasBias && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
 }
 
@@ -164,16 +164,17 @@ std::pair<Node, std::optional<ValueId>> withoutScale(const Node& node) {
     return {scaled, node.inputs[*scale]};
 }
 
-// With samples in the rows of tiles: an image from another, which is the first input; the weights' panels have columns
-// along `columnAxis`.
-void layOutSamples(LayoutPass& pass, const Node& node, const Conv2dAttrs& attrs, int columnAxis) {
+// By our own products of tiles: an image from another, which is the first input; the weights' panels have columns along
+// `columnAxis`.
+void layOutTiles(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm, const Conv2dAttrs& attrs,
+                 int columnAxis) {
     const ValueId image = node.inputs[0], w = node.inputs[1];
     const Desc panels = Desc::productPanels(pass.oldValue(w).type.shape.dims(), columnAxis);
     const Desc made = halfImage(pass.oldValue(node.outputs[0]).type.shape);
     std::vector<ValueId> inputs{pass.image(image, halfImage(pass.oldValue(image).type.shape)),
                                 takeWeights(pass, w, panels, attrs)};
     takeEnd(pass, node, made, inputs);
-    pass.emit(node, std::move(inputs), kSamplesBf16, {{made}});
+    pass.emit(node, std::move(inputs), text(algorithm), {{made}});
 }
 
 std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
@@ -210,7 +211,7 @@ void layOutConv(LayoutPass& pass, const Node& node) {
                         pass.oldValue(node.outputs[0]).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
     if (isOwn(algorithm)) return layOutBlocked(pass, node, algorithm);
-    if (algorithm == ConvAlgorithm::Samples) return layOutSamples(pass, node, attrs, 0);
+    if (isOfTiles(algorithm)) return layOutTiles(pass, node, algorithm, attrs, 0);
     Choice choice = choiceOf(conv);
     setEnd(endOf(node), choice.request);
     choice.sources = pass.imageLayouts(x);
@@ -239,7 +240,7 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
         return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{blockedImage(shape)}});
     }
-    if (algorithm == ConvAlgorithm::Samples) return layOutSamples(pass, node, attrs, 1);
+    if (isOfTiles(algorithm)) return layOutTiles(pass, node, algorithm, attrs, 1);
     Choice choice = choiceOf(conv);
     choice.sources = pass.imageLayouts(shape);
     choice.destinations = {pass.imageLayouts(dy).back()};
@@ -261,9 +262,8 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
     const ConvPass conv{Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
-    const bool areSamples = algorithm == ConvAlgorithm::Samples;
-    if (isOwn(algorithm) || areSamples) {
-        const auto imageOf = areSamples ? halfImage : blockedImage;
+    if (isOwn(algorithm) || isOfTiles(algorithm)) {
+        const auto imageOf = isOfTiles(algorithm) ? halfImage : blockedImage;
         const Desc filters = blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
         std::vector<ValueId> inputs{pass.image(x, imageOf(pass.oldValue(x).type.shape)),

@@ -1,39 +1,36 @@
 #include <algorithm>
 
-#include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/tile_conv.h"
 
 // Convolutions of bf16 whose tiles have samples in their rows: of a pixel, sixteen samples at a time. Small images fill
 // such tiles as well as large ones do, windows and strides only say which pixels are multiplied, and padding costs
 // nothing. Images lie channels last; a product's depth is one pixel's channels after the other, or for the gradient of
-// weights one pixel's samples after the other. To windows of 1x1 all pixels are alike: there neighbours stand for
-// samples.
+// weights one pixel's samples after the other.
 namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kPanel = 32, kHalfPanel = 16, kMostSamples = 64;
+constexpr std::size_t kMostSamples = 64;
 constexpr std::size_t kFewBytes = 512 * 1024;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 // An image as the products here see it: groups of samples, each of which has its pixels. Strides in elements.
 struct Grid {
-    std::size_t samples, groups, pixels, channels, sampleStride, pixelStride;
+    std::size_t samples, groups, pixels, channels;
 
-    Grid(const Shape& image, bool isPixelwise) : channels(size(image[1])) {
-        const std::size_t ofSample = size(image[2] * image[3]), all = size(image[0]) * (isPixelwise ? ofSample : 1);
-        samples = all % kMostSamples == 0 ? kMostSamples : kPanel;
-        groups = isPixelwise ? 1 : all / samples;
-        pixels = isPixelwise ? all / samples : ofSample;
-        sampleStride = isPixelwise ? channels : ofSample * channels;
-        pixelStride = isPixelwise ? samples * channels : channels;
+    explicit Grid(const Shape& image) : pixels(size(image[2] * image[3])), channels(size(image[1])) {
+        const std::size_t all = size(image[0]);
+        samples = all % kMostSamples == 0 ? kMostSamples : kTilePanel;
+        groups = all / samples;
     }
+    std::size_t sampleStride() const { return pixels * channels; }
     std::size_t at(std::size_t group, std::size_t pixel) const {
-        return group * samples * sampleStride + pixel * pixelStride;
+        return group * samples * sampleStride() + pixel * channels;
     }
 };
 
@@ -45,10 +42,6 @@ struct Link {
 // Calls body(link) for all, by pixels of y, then by taps.
 template <class Body>
 void forEachLink(const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y, Body body) {
-    if (isPixelwise(attrs, w)) {
-        for (std::size_t pixel = 0; pixel < Grid(x, true).pixels; ++pixel) body(Link{pixel, 0, pixel});
-        return;
-    }
     const auto sourceOf = [&](std::size_t axis, std::int64_t to, std::int64_t tap) {
         return to * attrs.stride[axis] - attrs.padding[axis] + tap * attrs.dilation[axis];
     };
@@ -63,16 +56,6 @@ void forEachLink(const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const
 
 using Parts = std::vector<std::vector<GemmPart>>;
 
-GemmRun runOver(const float* a, std::size_t aRowStride, const float* panel, std::size_t depth,
-                const std::vector<GemmPart>& parts) {
-    GemmRun run{.a = a, .aRowStride = aRowStride, .aDepthStride = 1, .panel = panel};
-    run.depth = depth;
-    run.cRowStride = run.columns = kPanel;
-    run.parts = parts.data();
-    run.partCount = parts.size();
-    return run;
-}
-
 // An image from another and the weights, which lie in panels (onednn::Desc::productPanels): y from x, or dx from dy.
 class ImageProduct final : public Kernel {
 public:
@@ -80,16 +63,16 @@ public:
         : m_machine(order.machine),
           m_from(from),
           m_to(to),
-          m_panelFloats(size(order.input(1).type.shape.count()) / (to.channels / kPanel) / 2),
+          m_panelFloats(size(order.input(1).type.shape.count()) / (to.channels / kTilePanel) / 2),
           m_parts(std::move(parts)),
-          m_end(endOf(order.node)) {}
+          m_end(order) {}
 
     std::size_t workspaceBytes() const override {
         return static_cast<std::size_t>(m_machine.threads) * sumFloats() * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
-        const std::size_t places = m_to.groups * m_to.pixels, panels = m_to.channels / kPanel;
+        const std::size_t places = m_to.groups * m_to.pixels, panels = m_to.channels / kTilePanel;
         // Few weights stay in the cache as a whole, then each pixel is made at once; of many each panel does for all
         // pixels.
         const bool areFew = panels * m_panelFloats * sizeof(float) <= kFewBytes;
@@ -105,41 +88,25 @@ public:
     }
 
 private:
-    std::size_t sumFloats() const { return m_to.samples * kPanel; }
+    std::size_t sumFloats() const { return m_to.samples * kTilePanel; }
 
     void makePixel(const KernelCall& call, const RowProducts& products, std::size_t panel, std::size_t group,
                    std::size_t pixel, float* sums) const {
-        GemmRun run = runOver(in(call, 0) + m_from.at(group, 0) / 2, m_from.sampleStride / 2,
+        GemmRun run = tileRun(in(call, 0) + m_from.at(group, 0) / 2, m_from.sampleStride() / 2,
                               in(call, 1) + panel * m_panelFloats, m_from.channels / 2, m_parts[pixel]);
         run.c = sums;
         run.rows = m_to.samples;
         if (m_parts[pixel].empty()) std::fill_n(sums, sumFloats(), 0.0f);
         else products.multiply(run);
-        const std::size_t at = m_to.at(group, pixel) + panel * kPanel;
-        end(call, panel, at, sums);
-        Bf16* y = out<Bf16>(call, 0) + at;
-        for (std::size_t n = 0; n < m_to.samples; ++n)
-            m_machine.simd->halves.scale(sums + n * kPanel, 1, y + n * m_to.sampleStride, kPanel);
-    }
-
-    void end(const KernelCall& call, std::size_t panel, std::size_t at, float* sums) const {
-        const SimdTable& simd = *m_machine.simd;
-        for (std::size_t n = 0; n < m_to.samples; ++n) {
-            float* const row = sums + n * kPanel;
-            if (m_end.scale) simd.floats.multiply(row, in(call, *m_end.scale) + panel * kPanel, row, kPanel);
-            if (m_end.bias) simd.floats.addRow(row, in(call, *m_end.bias) + panel * kPanel, kPanel);
-            if (m_end.addend)
-                simd.halves.addRow(row, in<Bf16>(call, *m_end.addend) + at + n * m_to.sampleStride, kPanel);
-        }
-        if (m_end.clamp == Clamp::Relu) simd.floats.relu(sums, sums, sumFloats());
-        if (m_end.clamp == Clamp::Relu6) simd.floats.relu6(sums, sums, sumFloats());
+        m_end.write(call, panel * kTilePanel, sums, m_to.samples,
+                    [&](std::size_t n) { return m_to.at(group, pixel) + n * m_to.sampleStride(); });
     }
 
     const Machine& m_machine;
     Grid m_from, m_to;
     std::size_t m_panelFloats;
     Parts m_parts;  // of each pixel that is made
-    ConvEnd m_end;
+    TileEnd m_end;
 };
 
 // dw from x and dy, in blocks of 16 channels and 16 filters. Both images are packed first: x with channels, dy with
@@ -162,8 +129,8 @@ public:
         });
         overPlaces(m_dy, [&](std::size_t, std::size_t place) { packY(in<Bf16>(call, 1), place, dy); });
         // All taps of an item read the same of both.
-        const std::size_t rows = m_x.channels / kPanel;
-        inParts(m_machine.threads, rows * (m_dy.channels / kPanel),
+        const std::size_t rows = m_x.channels / kTilePanel;
+        inParts(m_machine.threads, rows * (m_dy.channels / kTilePanel),
                 [&](std::size_t part, std::size_t begin, std::size_t end) {
                     const RowProducts products(m_machine.gemmRows);
                     float* const sums = scratch + part * scratchFloats();
@@ -175,7 +142,7 @@ public:
 private:
     std::size_t pairs() const { return m_x.samples / 2; }
     std::size_t floatsOf(const Grid& image) const { return image.groups * image.pixels * image.channels * pairs(); }
-    std::size_t scratchFloats() const { return std::max(kPanel * kPanel, pairs() * 16); }
+    std::size_t scratchFloats() const { return std::max(kTilePanel * kTilePanel, pairs() * 16); }
 
     // body(part, place), where a place is a pixel of a group.
     template <class Body>
@@ -189,8 +156,8 @@ private:
     template <class Body>
     void forEachPair(const Bf16* values, const Grid& image, std::size_t place, Body body) const {
         const Bf16* even = values + image.at(place / image.pixels, place % image.pixels);
-        for (std::size_t pair = 0; pair < pairs(); ++pair, even += 2 * image.sampleStride)
-            body(pair, even, even + image.sampleStride);
+        for (std::size_t pair = 0; pair < pairs(); ++pair, even += 2 * image.sampleStride())
+            body(pair, even, even + image.sampleStride());
     }
 
     // [place][channel][pair of samples]
@@ -208,32 +175,26 @@ private:
     // [place][panel of filters][pair of samples][filter]
     void packY(const Bf16* values, std::size_t place, float* dy) const {
         forEachPair(values, m_dy, place, [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
-            for (std::size_t filter = 0; filter < m_dy.channels; filter += kPanel)
+            for (std::size_t filter = 0; filter < m_dy.channels; filter += kTilePanel)
                 m_machine.simd->interleave(even + filter, odd + filter,
-                                           dy + (place * m_dy.channels + filter) * pairs() + pair * kPanel, kPanel);
+                                           dy + (place * m_dy.channels + filter) * pairs() + pair * kTilePanel,
+                                           kTilePanel);
         });
     }
 
     void makeTaps(const RowProducts& products, const float* x, const float* dy, std::size_t row, std::size_t panel,
                   float* sums, float* dw) const {
         for (std::size_t tap = 0; tap < m_parts.size(); ++tap) {
-            GemmRun run =
-                runOver(x + row * kPanel * pairs(), pairs(), dy + panel * kPanel * pairs(), pairs(), m_parts[tap]);
+            GemmRun run = tileRun(x + row * kTilePanel * pairs(), pairs(), dy + panel * kTilePanel * pairs(), pairs(),
+                                  m_parts[tap]);
             run.c = sums;
-            run.rows = kPanel;
-            if (m_parts[tap].empty()) std::fill_n(sums, kPanel * kPanel, 0.0f);
+            run.rows = kTilePanel;
+            if (m_parts[tap].empty()) std::fill_n(sums, kTilePanel * kTilePanel, 0.0f);
             else products.multiply(run);
-            for (std::size_t half = 0; half < 4; ++half) copyBlock(sums, half / 2, half % 2, row, panel, tap, dw);
+            const FilterSquare square{
+                .row = row, .panel = panel, .tap = tap, .channels = m_x.channels, .taps = m_parts.size()};
+            placeFilters(square, *m_machine.simd, sums, false, dw);
         }
-    }
-
-    // One of the four blocks of `sums`, of channels by filters.
-    void copyBlock(const float* sums, std::size_t low, std::size_t right, std::size_t row, std::size_t panel,
-                   std::size_t tap, float* dw) const {
-        const std::size_t channels = 2 * row + low, filters = 2 * panel + right;  // blocks before it
-        float* to = dw + ((filters * (m_x.channels / kHalfPanel) + channels) * m_parts.size() + tap) * 256;
-        const float* from = sums + low * kHalfPanel * kPanel + right * kHalfPanel;
-        for (std::size_t i = 0; i < kHalfPanel; ++i) std::copy_n(from + i * kPanel, kHalfPanel, to + i * kHalfPanel);
     }
 
     const Machine& m_machine;
@@ -244,11 +205,11 @@ private:
 // y from x, or dx from dy, which is the same along links that are gone back.
 std::unique_ptr<Kernel> makeImage(const Order& order, const Conv2dAttrs& attrs, bool isForward) {
     const Shape &read = order.input(0).type.shape, &w = order.input(1).type.shape, &made = order.output(0).type.shape;
-    const Grid from(read, isPixelwise(attrs, w)), to(made, isPixelwise(attrs, w));
+    const Grid from(read), to(made);
     Parts parts(to.pixels);
     forEachLink(attrs, isForward ? read : made, w, isForward ? made : read, [&](const Link& link) {
         const std::size_t source = isForward ? link.from : link.to, target = isForward ? link.to : link.from;
-        parts[target].push_back({from.at(0, source) / 2, link.tap * from.channels / 2 * kPanel});
+        parts[target].push_back({from.at(0, source) / 2, link.tap * from.channels / 2 * kTilePanel});
     });
     return std::make_unique<ImageProduct>(order, from, to, std::move(parts));
 }
@@ -264,7 +225,7 @@ std::unique_ptr<Kernel> makeSampleConvBackwardData(const Order& order) {
 std::unique_ptr<Kernel> makeSampleConvBackwardWeights(const Order& order) {
     const Shape &x = order.input(0).type.shape, &dy = order.input(1).type.shape;
     const auto& [attrs, w] = order.node.attrs.as<Conv2dBackwardAttrs>();
-    const Grid ofX(x, isPixelwise(attrs, w)), ofDy(dy, isPixelwise(attrs, w));
+    const Grid ofX(x), ofDy(dy);
     const std::size_t pairs = ofX.samples / 2;
     Parts parts(size(w[2] * w[3]));
     for (std::size_t group = 0; group < ofX.groups; ++group) {
