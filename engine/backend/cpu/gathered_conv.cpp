@@ -79,6 +79,22 @@ struct Image {
     }
 };
 
+// Goes through the pixels of a kind, those of all samples one after the other.
+class Walk {
+public:
+    Walk(std::size_t pixels, std::size_t first) : m_pixels(pixels), m_sample(first / pixels), m_index(first % pixels) {}
+    std::size_t sample() const { return m_sample; }
+    std::size_t index() const { return m_index; }  // of a pixel, among those of a sample
+    void next() {
+        if (++m_index < m_pixels) return;
+        m_index = 0;
+        ++m_sample;
+    }
+
+private:
+    std::size_t m_pixels, m_sample, m_index;
+};
+
 // The pixels of one kind, those of all samples one after the other.
 struct Kind {
     Targets targets;
@@ -136,10 +152,13 @@ private:
     static constexpr std::size_t kSums = kStrip * kTilePanel;
 
     static std::size_t stripFloats(std::size_t parts) { return parts * kStrip * kPairs; }
-    static std::size_t stripsAtOnce(std::size_t parts) {
-        return std::max<std::size_t>(1, kImageBytes / sizeof(float) / std::max<std::size_t>(1, stripFloats(parts)));
+    // Weights that stay in the cache as a whole make all of a strip, whose pixels then are written as they lie. Of more
+    // than that, each panel does for as many strips as stay there.
+    std::size_t stripsAtOnce(const Kind& kind) const {
+        const std::size_t weights = kind.parts.size() * kPairs * m_to.channels;
+        if (weights * sizeof(float) <= kImageBytes) return 1;
+        return std::max<std::size_t>(1, kImageBytes / sizeof(float) / stripFloats(kind.parts.size()));
     }
-    static std::size_t stripsAtOnce(const Kind& kind) { return stripsAtOnce(kind.parts.size()); }
     std::size_t roomFloats() const { return kSums + std::max(stripFloats(m_mostParts), kImageBytes / sizeof(float)); }
 
     void make(const KernelCall& call, const RowProducts& products, const Kind& kind, Range strips, Range panels,
@@ -166,13 +185,13 @@ private:
     void gather(const KernelCall& call, const Kind& kind, std::size_t strip, float* to) const {
         const Targets& targets = kind.targets;
         const std::size_t pixels = targets.pixels.size(), taps = targets.taps.size(), deep = m_from.channels / kPlace;
-        for (std::size_t n = 0; n < rowsOf(kind, strip); ++n) {
-            const std::size_t row = strip * kStrip + n, sample = row / pixels;
+        Walk walk(pixels, strip * kStrip);
+        for (std::size_t n = 0; n < rowsOf(kind, strip); ++n, walk.next()) {
             for (std::size_t tap = 0; tap < taps; ++tap) {
-                const auto source = targets.sources[row % pixels * taps + tap];
+                const auto source = targets.sources[walk.index() * taps + tap];
                 float* const first = to + (tap * deep * kStrip + n) * kPairs;
                 if (source != kPadding) {
-                    m_machine.simd->copyRows(in(call, 0) + m_from.at(sample, source) / 2, kPairs, kPairs, first,
+                    m_machine.simd->copyRows(in(call, 0) + m_from.at(walk.sample(), source) / 2, kPairs, kPairs, first,
                                              kStrip * kPairs, deep);
                 } else {
                     for (std::size_t i = 0; i < deep; ++i) std::fill_n(first + i * kStrip * kPairs, kPairs, 0.0f);
@@ -195,10 +214,11 @@ private:
 
     void write(const KernelCall& call, const Kind& kind, std::size_t strip, std::size_t panel, float* sums) const {
         const std::vector<std::size_t>& pixels = kind.targets.pixels;
-        m_end.write(call, panel * kTilePanel, sums, rowsOf(kind, strip), [&](std::size_t n) {
-            const std::size_t row = strip * kStrip + n;
-            return m_to.at(row / pixels.size(), pixels[row % pixels.size()]);
-        });
+        std::array<std::size_t, kStrip> at{};
+        Walk walk(pixels.size(), strip * kStrip);
+        for (std::size_t n = 0; n < rowsOf(kind, strip); ++n, walk.next())
+            at[n] = m_to.at(walk.sample(), pixels[walk.index()]);
+        m_end.write(call, panel * kTilePanel, sums, rowsOf(kind, strip), at.data());
     }
 
     const Machine& m_machine;
@@ -246,21 +266,13 @@ public:
 private:
     std::size_t pixels() const { return m_dy.samples * m_dy.pixels; }
     std::size_t places() const { return divideUp(pixels(), kPlace); }
-    std::size_t scratchFloats() const { return std::max(kTilePanel * kTilePanel, kPairs * m_x.channels); }
+    std::size_t scratchFloats() const {
+        return std::max({kTilePanel * kTilePanel, kPairs * m_x.channels, m_dy.channels});
+    }
     float* gatheredX(const KernelCall& call) const { return reinterpret_cast<float*>(call.workspace); }
     float* gatheredDy(const KernelCall& call) const { return gatheredX(call) + m_placesAtOnce * m_x.channels * kPairs; }
     float* scratch(const KernelCall& call, std::size_t part) const {
         return gatheredDy(call) + m_placesAtOnce * m_dy.channels * kPairs + part * scratchFloats();
-    }
-
-    const Bf16* pixelOfX(const KernelCall& call, std::size_t pixel, std::size_t tap) const {
-        if (pixel >= pixels()) return m_zeros.data();
-        const auto source = m_targets.sources[pixel % m_dy.pixels * m_targets.taps.size() + tap];
-        if (source == kPadding) return m_zeros.data();
-        return in<Bf16>(call, 0) + m_x.at(pixel / m_dy.pixels, source);
-    }
-    const Bf16* pixelOfDy(const KernelCall& call, std::size_t pixel) const {
-        return pixel < pixels() ? in<Bf16>(call, 1) + pixel * m_dy.channels : m_zeros.data();
     }
 
     // dy with the first of the taps.
@@ -269,28 +281,36 @@ private:
             for (std::size_t place = begin; place < end; ++place) {
                 const std::size_t first = (range.begin + place) * kPlace;
                 gatherX(call, first, tap, scratch(call, part), gatheredX(call) + m_parts[place].a);
-                if (tap == 0) gatherDy(call, first, gatheredDy(call) + m_parts[place].panel);
+                if (tap == 0) gatherDy(call, first, scratch(call, part), gatheredDy(call) + m_parts[place].panel);
             }
         });
     }
 
+    using Pixels = std::array<const Bf16*, kPlace>;
+
     // [channel][pair of pixels]
     void gatherX(const KernelCall& call, std::size_t first, std::size_t tap, float* rows, float* to) const {
-        for (std::size_t pair = 0; pair < kPairs; ++pair) {
-            const std::size_t pixel = first + 2 * pair;
-            m_machine.simd->interleave(pixelOfX(call, pixel, tap), pixelOfX(call, pixel + 1, tap),
-                                       rows + pair * m_x.channels, m_x.channels);
+        Pixels from;
+        Walk walk(m_dy.pixels, first);
+        for (std::size_t n = 0; n < kPlace; ++n, walk.next()) {
+            const bool isThere = first + n < pixels();
+            const auto source = isThere ? m_targets.sources[walk.index() * m_targets.taps.size() + tap] : kPadding;
+            from[n] = source == kPadding ? m_zeros.data() : in<Bf16>(call, 0) + m_x.at(walk.sample(), source);
         }
+        for (std::size_t n = 0; n < kPlace; n += 2)
+            m_machine.simd->interleave(from[n], from[n + 1], rows + n / 2 * m_x.channels, m_x.channels);
         m_machine.simd->rowsToLanes(rows, m_x.channels, kPairs, to, kPairs, m_x.channels);
     }
 
     // [panel of filters][pair of pixels][filter]
-    void gatherDy(const KernelCall& call, std::size_t first, float* to) const {
-        for (std::size_t pair = 0; pair < kPairs; ++pair) {
-            const Bf16 *even = pixelOfDy(call, first + 2 * pair), *odd = pixelOfDy(call, first + 2 * pair + 1);
-            for (std::size_t filter = 0; filter < m_dy.channels; filter += kTilePanel)
-                m_machine.simd->interleave(even + filter, odd + filter, to + filter * kPairs + pair * kTilePanel,
-                                           kTilePanel);
+    void gatherDy(const KernelCall& call, std::size_t first, float* row, float* to) const {
+        const auto pixel = [&](std::size_t at) {
+            return at < pixels() ? in<Bf16>(call, 1) + at * m_dy.channels : m_zeros.data();
+        };
+        for (std::size_t n = 0; n < kPlace; n += 2) {
+            m_machine.simd->interleave(pixel(first + n), pixel(first + n + 1), row, m_dy.channels);
+            m_machine.simd->copyRows(row, kTilePanel, kTilePanel, to + n / 2 * kTilePanel, kPairs * kTilePanel,
+                                     m_dy.channels / kTilePanel);
         }
     }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
@@ -14,7 +15,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kMostSamples = 64;
+constexpr std::size_t kMostSamples = TileEnd::kMostRows;
 constexpr std::size_t kFewBytes = 512 * 1024;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
@@ -98,8 +99,9 @@ private:
         run.rows = m_to.samples;
         if (m_parts[pixel].empty()) std::fill_n(sums, sumFloats(), 0.0f);
         else products.multiply(run);
-        m_end.write(call, panel * kTilePanel, sums, m_to.samples,
-                    [&](std::size_t n) { return m_to.at(group, pixel) + n * m_to.sampleStride(); });
+        std::array<std::size_t, TileEnd::kMostRows> at{};
+        for (std::size_t n = 0; n < m_to.samples; ++n) at[n] = m_to.at(group, pixel) + n * m_to.sampleStride();
+        m_end.write(call, panel * kTilePanel, sums, m_to.samples, at.data());
     }
 
     const Machine& m_machine;

@@ -19,20 +19,10 @@ class TileEnd {
 public:
     explicit TileEnd(const Order& order) : m_simd(*order.machine.simd), m_end(endOf(order.node)) {}
 
-    // Rows of sums of filters from `column` on; at(n) is the element of the image where the pixel of row n begins.
-    template <class At>
-    void write(const KernelCall& call, std::size_t column, float* sums, std::size_t rows, At at) const {
-        for (std::size_t n = 0; n < rows; ++n) {
-            float* const row = sums + n * kTilePanel;
-            if (m_end.scale) m_simd.floats.multiply(row, in(call, *m_end.scale) + column, row, kTilePanel);
-            if (m_end.bias) m_simd.floats.addRow(row, in(call, *m_end.bias) + column, kTilePanel);
-            if (m_end.addend) m_simd.halves.addRow(row, in<Bf16>(call, *m_end.addend) + at(n) + column, kTilePanel);
-        }
-        if (m_end.clamp == Clamp::Relu) m_simd.floats.relu(sums, sums, rows * kTilePanel);
-        if (m_end.clamp == Clamp::Relu6) m_simd.floats.relu6(sums, sums, rows * kTilePanel);
-        Bf16* const y = out<Bf16>(call, 0) + column;
-        for (std::size_t n = 0; n < rows; ++n) m_simd.halves.scale(sums + n * kTilePanel, 1, y + at(n), kTilePanel);
-    }
+    // `rows` of sums, kMostRows at most, of filters from `column` on; at[n] is the element of the image where the pixel
+    // of row n begins.
+    static constexpr std::size_t kMostRows = 64;
+    void write(const KernelCall& call, std::size_t column, float* sums, std::size_t rows, const std::size_t* at) const;
 
 private:
     const SimdTable& m_simd;
