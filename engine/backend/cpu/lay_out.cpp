@@ -154,10 +154,10 @@ void layOutPool(LayoutPass& pass, const Node& node) {
     pass.emit(node, {pass.image(node.inputs[0], x)}, "simd", std::move(forms));
 }
 
-// The gradients of windows that overlap are added up in floats.
-DType gradientsOfPool(const LayoutPass& pass, const Pool2dAttrs& pool, const Desc& like) {
+// The averages' gradients of windows that overlap are added up in memory.
+DType gradientsOfPool(const LayoutPass& pass, const Pool2dAttrs& pool, bool isLargest, const Desc& like) {
     const bool areApart = pool.stride[0] >= pool.window[0] && pool.stride[1] >= pool.window[1];
-    return pass.multipliesTiles() && isInWholeBlocks(like) && areApart ? DType::BF16 : DType::F32;
+    return pass.multipliesTiles() && isInWholeBlocks(like) && (areApart || isLargest) ? DType::BF16 : DType::F32;
 }
 
 // In the layout of argmax where there is one, else of dy.
@@ -166,7 +166,7 @@ void layOutPoolBackward(LayoutPass& pass, const Node& node) {
     const bool hasArgmax = node.inputs.size() > 1;
     Value leader = pass.made().value(pass.shaped(node.inputs[hasArgmax ? 1 : 0]));
     Desc like = hasArgmax ? descOf(leader) : pass.readable(leader);
-    const DType dtype = gradientsOfPool(pass, pool, like);
+    const DType dtype = gradientsOfPool(pass, pool, hasArgmax, like);
     const bool isOtherwise = dtype == DType::F32 && like.isChannelsLast() && !like.isRowMajor();
     if (isOtherwise) like = Desc::blockedChannels(like.dims(), pass.block(), atLeastF32(like.dtype()));
     const Desc dy = likeImage(like, leader.type.shape, dtype);

@@ -137,13 +137,67 @@ void zeroPlane(const PoolShape& s, T* dx) {
     }
 }
 
+// Along one axis, the windows in which a pixel lies: first the first pixel, then the next ones.
+class Windows {
+public:
+    Windows(const PoolShape& s, std::size_t axis, std::int64_t count)
+        : m_window(s.window[axis]), m_stride(s.stride[axis]), m_pixel(s.padding[axis]), m_count(count) {
+        settle();
+    }
+    std::int64_t begin() const { return m_begin; }
+    std::int64_t end() const { return m_end; }
+    std::int64_t within(std::int64_t window) const { return m_pixel - window * m_stride; }  // its place in that window
+    void next() {
+        ++m_pixel;
+        settle();
+    }
+
+private:
+    void settle() {
+        while (m_begin * m_stride + m_window <= m_pixel) ++m_begin;
+        while (m_end < m_count && m_end * m_stride <= m_pixel) ++m_end;
+    }
+
+    std::int64_t m_window, m_stride, m_pixel, m_count, m_begin = 0, m_end = 0;
+};
+
+// Of bf16 and windows that overlap: each pixel adds up, in floats, what those bring whose largest it is.
+template <bool kRelu>
+void maxPoolBackwardOverlapping(const PoolShape& s, const Bf16* dy, const std::int32_t* argmax, const Bf16* y,
+                                Bf16* dx) {
+    const auto step = static_cast<std::int64_t>(s.step);
+    const auto share = [&](std::int64_t at, std::int64_t tap) __attribute__((always_inline)) {
+        auto isHere = get<I16>(argmax + at) == Splat<I16>::of(static_cast<std::int32_t>(tap));
+        if constexpr (kRelu) isHere = isHere & (load(y + at) > F16{});
+        return select(isHere, load(dy + at), F16{});
+    };
+    Windows rows(s, 0, s.rows);
+    for (std::int64_t row = 0; row < s.height; ++row, rows.next()) {
+        Windows columns(s, 1, s.columns);
+        for (std::int64_t column = 0; column < s.width; ++column, columns.next(), dx += step) {
+            forEachGroup(s, [&](std::int64_t group) {
+                F16 sum{};
+                for (std::int64_t i = rows.begin(); i < rows.end(); ++i) {
+                    const std::int64_t first = i * s.columns * step + group, tap = rows.within(i) * s.window[1];
+                    for (std::int64_t j = columns.begin(); j < columns.end(); ++j)
+                        sum = sum + share(first + j * step, tap + columns.within(j));
+                }
+                store(dx + group, sum);
+            });
+        }
+    }
+}
+
 template <int kBlock, bool kRelu, class T>
 void maxPoolBackwardOf(const PoolShape& s, const T* dy, const std::int32_t* argmax, const T* y, T* dx) {
     using Float = typename Pixel<kBlock>::Float;
     using Int = typename Pixel<kBlock>::Int;
     const std::int64_t step = stepOf<T, kBlock>(s);
     const Int one = Splat<Int>::of(1);
-    const bool disjoint = s.stride[0] >= s.window[0] && s.stride[1] >= s.window[1];
+    const bool areApart = s.stride[0] >= s.window[0] && s.stride[1] >= s.window[1];
+    if constexpr (kIsHalf<T>) {
+        if (!areApart) return maxPoolBackwardOverlapping<kRelu>(s, dy, argmax, y, dx);
+    }
     const bool areAllWritten = s.stride == s.window && s.rows * s.stride[0] >= s.height + s.padding[0] &&
                                s.columns * s.stride[1] >= s.width + s.padding[1];
     if (!areAllWritten) zeroPlane<kBlock>(s, dx);
@@ -157,7 +211,7 @@ void maxPoolBackwardOf(const PoolShape& s, const T* dy, const std::int32_t* argm
             T* to = row;
             for (int c = in.columnBegin; c < in.columnEnd; ++c, to += step, tap = tap + one) {
                 const Float share = select(place == tap, g, Float{});
-                write(to, disjoint ? share : read<kBlock>(to) + share);
+                write(to, areApart ? share : read<kBlock>(to) + share);
             }
             tap = tap + Splat<Int>::of(s.window[1] - (in.columnEnd - in.columnBegin));
         }
