@@ -267,8 +267,14 @@ void tst_cpu_bf16::thoseOfTilesDoSo_data() {
 void tst_cpu_bf16::thoseOfTilesDoSo() {
     QFETCH(cpu::ConvAlgorithm, algorithm);
     QFETCH(int, at);
-    const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("conv2d_backward_weights");
+    const OpCase& one = opCases()[static_cast<std::size_t>(at)];
+    const bool isWeights = one.name.starts_with("conv2d_backward_weights");
     compareRounded(ofTiles(algorithm), at, 0.02, isWeights ? 0 : kHalfUlp);
+    const auto made = [&](int threads) {
+        return runCase(ofTiles(algorithm), one, {.threads = threads, .scalars = {}, .precision = Precision::Bf16})[0];
+    };
+    const HostTensor alone = made(1), together = made(5);
+    QVERIFY(std::ranges::equal(alone.as<float>(), together.as<float>()));
 }
 
 // As where the processor has tiles. What is not a sum for a weight lies in memory as bf16.
