@@ -48,6 +48,7 @@ private slots:
     void noneIsMadeByPlainLoops();
     void imagesOfFewProductsAreHalves_data();
     void imagesOfFewProductsAreHalves();
+    void imagesOfFewSamplesAreHalvesInEvaluation();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -500,18 +501,21 @@ void tst_cpu_bf16::noneIsMadeByPlainLoops() {
 void tst_cpu_bf16::imagesOfFewProductsAreHalves_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<bool>("expected");
-    for (const char* model : {"resnet164", "mobilenet-v2"}) QTest::newRow(model) << model << true;
-    for (const char* model : {"resnet50-cifar", "resnet18-cifar", "small-cnn", "lenet5", "vit"})
-        QTest::newRow(model) << model << false;
+    QTest::addColumn<int>("batch");
+    for (const char* model : {"resnet164", "mobilenet-v2"}) QTest::newRow(model) << model << true << 3;
+    for (const char* model : {"resnet50-cifar", "resnet18-cifar", "small-cnn"})
+        QTest::newRow(model) << model << false << 2000;
+    for (const char* model : {"lenet5", "vit"}) QTest::newRow(model) << model << false << 3;
 }
 
-// Where there are pairs, too; in training and in evaluation alike, and whatever the batch.
+// Where there are pairs, too; in training and in evaluation alike.
 void tst_cpu_bf16::imagesOfFewProductsAreHalves() {
     QFETCH(QString, model);
     QFETCH(bool, expected);
+    QFETCH(int, batch);
     const ModelEntry& entry = *findModel(builtinModels(), model.toStdString());
     for (const bool training : {true, false}) {
-        const ModelInput input{.batch = training ? 16 : 3, .channels = 3, .height = 32, .width = 32, .classes = 10};
+        const ModelInput input{.batch = batch, .channels = 3, .height = 32, .width = 32, .classes = 10};
         const Graph graph =
             toPrecision(buildForward(entry, ParamValues(entry.params), input, training).value(), DType::BF16);
         QCOMPARE(cpu::suitsHalfImages(graph), expected);
@@ -525,6 +529,19 @@ void tst_cpu_bf16::imagesOfFewProductsAreHalves() {
         const bool areTiles = onednn::bf16Units() == onednn::Bf16Units::Tiles;
         if (expected || !areTiles) QCOMPARE(std::ranges::count_if(lowered.nodes(), isHalf) > 20, expected);
     }
+}
+
+// Whatever they multiply for an element.
+void tst_cpu_bf16::imagesOfFewSamplesAreHalvesInEvaluation() {
+    const ModelEntry& entry = *findModel(builtinModels(), "resnet18-cifar");
+    const auto suits = [&](std::int64_t batch, bool training) {
+        const ModelInput input{.batch = batch, .channels = 3, .height = 32, .width = 32, .classes = 10};
+        Graph graph = buildForward(entry, ParamValues(entry.params), input, training).value();
+        if (training) appendGradients(graph, *graph.output("loss_sum"));
+        return cpu::suitsHalfImages(toPrecision(graph, DType::BF16));
+    };
+    QVERIFY(suits(1, false) && suits(8, false));
+    QVERIFY(!suits(16, false) && !suits(1, true));
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

@@ -35,6 +35,7 @@ using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;
 
 // Whether images are better off as bf16 with channels last where the processor multiplies pairs: convolutions that make
 // an element of few products spend their time on memory, and lose little with our own algorithms, which are of floats.
+// So do evaluations of few samples.
 bool suitsHalfImages(const Graph& graph);
 
 // By the shape alone: the same in every run and on every machine with these blocks.
