@@ -27,12 +27,13 @@ bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 // Windows of one pixel, each of which is read once.
 bool isPixelwise(const Conv2dAttrs& attrs, const Shape& w);
 
-// Products whose rows are samples (sample_conv.cpp), of whole panels of 32 channels, filters and samples; for windows of
-// several pixels over images of few.
+// Products whose rows are samples (sample_conv.cpp), of whole panels of 32 channels, filters and samples; for windows
+// of several pixels over images of few.
 bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 
-// Products whose rows are pixels that are gathered first (gathered_conv.cpp), of whole panels of 32 channels and filters,
-// where that is little beside the products: of windows of one pixel, with strides, or over images of few pixels.
+// Products whose rows are pixels that are gathered first (gathered_conv.cpp), of whole panels of 32 channels and
+// filters, where that is little beside the products: of windows of one pixel, with strides, or over images of few
+// pixels.
 bool suitsGathered(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.

@@ -17,9 +17,9 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kPairs = 16;          // of a row of a tile
-constexpr std::size_t kStrip = 64;          // pixels that are multiplied at once
-constexpr std::size_t kPlace = 2 * kPairs;  // pixels that a tile is deep, where these are added up
+constexpr std::size_t kPairs = 16;                  // of a row of a tile
+constexpr std::size_t kStrip = TileEnd::kMostRows;  // pixels that are multiplied at once
+constexpr std::size_t kPlace = 2 * kPairs;          // pixels that a tile is deep, where these are added up
 constexpr std::size_t kImageBytes = 512 * 1024, kWeightsBytes = 1024 * 1024;  // gathered, of the second-level cache
 
 constexpr std::int32_t kPadding = -1;
@@ -286,11 +286,9 @@ private:
         });
     }
 
-    using Pixels = std::array<const Bf16*, kPlace>;
-
     // [channel][pair of pixels]
     void gatherX(const KernelCall& call, std::size_t first, std::size_t tap, float* rows, float* to) const {
-        Pixels from;
+        std::array<const Bf16*, kPlace> from{};
         Walk walk(m_dy.pixels, first);
         for (std::size_t n = 0; n < kPlace; ++n, walk.next()) {
             const bool isThere = first + n < pixels();
