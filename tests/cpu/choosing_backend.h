@@ -28,6 +28,14 @@ private:
     std::unique_ptr<Backend> m_cpu = makeCpuBackend();
 };
 
+// One of the algorithms of tiles wherever it suits, else the library's of bf16.
+inline cpu::ConvChoice wherever(cpu::ConvAlgorithm ofTiles) {
+    const auto suits = ofTiles == cpu::ConvAlgorithm::Samples ? cpu::suitsSamples : cpu::suitsGathered;
+    return [=](const cpu::ConvPass& pass) {
+        return suits(pass.attrs, pass.x, pass.w) ? ofTiles : cpu::ConvAlgorithm::DirectBf16;
+    };
+}
+
 // As timing could choose: by the shape, the pass and the seed, the rule's algorithm or the library's.
 inline cpu::ConvChoice anyChoice(std::uint64_t seed) {
     return [=](const cpu::ConvPass& pass) {

@@ -233,16 +233,8 @@ void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
 
 // As where the processor has tiles, by one of our own algorithms wherever that can be.
 const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {
-    using Suits = bool (*)(const Conv2dAttrs&, const Shape&, const Shape&);
-    const auto choosing = [](cpu::ConvAlgorithm own, Suits suits) {
-        return [=](const cpu::ConvPass& pass) {
-            return suits(pass.attrs, pass.x, pass.w) ? own : cpu::ConvAlgorithm::DirectBf16;
-        };
-    };
-    static const ChoosingBackend samples(choosing(cpu::ConvAlgorithm::Samples, cpu::suitsSamples),
-                                         onednn::Bf16Units::Tiles);
-    static const ChoosingBackend gathered(choosing(cpu::ConvAlgorithm::Gathered, cpu::suitsGathered),
-                                          onednn::Bf16Units::Tiles);
+    static const ChoosingBackend samples(wherever(cpu::ConvAlgorithm::Samples), onednn::Bf16Units::Tiles);
+    static const ChoosingBackend gathered(wherever(cpu::ConvAlgorithm::Gathered), onednn::Bf16Units::Tiles);
     return algorithm == cpu::ConvAlgorithm::Samples ? samples : gathered;
 }
 

@@ -75,12 +75,7 @@ cpu::ConvChoice choiceOf(const std::string& name) {
     if (name == "rule") return cpu::chooseByRule;
     if (name == "library") return [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::Direct; };
     if (name == "library's bf16") return [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; };
-    return [name](const cpu::ConvPass& pass) {
-        using enum cpu::ConvAlgorithm;
-        const bool isGathered = name == "gathered";
-        const auto suits = isGathered ? cpu::suitsGathered : cpu::suitsSamples;
-        return !suits(pass.attrs, pass.x, pass.w) ? DirectBf16 : isGathered ? Gathered : Samples;
-    };
+    return wherever(name == "gathered" ? cpu::ConvAlgorithm::Gathered : cpu::ConvAlgorithm::Samples);
 }
 
 int count(const Graph& graph, const char* op) {

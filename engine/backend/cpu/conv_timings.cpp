@@ -95,6 +95,7 @@ double shareOf(const Graph& graph, const Node& reorder, const Node& made, DType 
     return isRead || (isMade && made.op != &kConv2dBackwardWeights) ? 1 : 0;
 }
 
+// What a pass takes, with its part of what brings its operands into place.
 double secondsOf(CpuDevice& device, const ConvPass& conv, ConvAlgorithm algorithm, DType operands) {
     const LowerOptions options{.threads = device.choice().threads,
                                .precision = operands == DType::BF16 ? Precision::Bf16 : Precision::Fp32};
