@@ -112,7 +112,7 @@ private:
                 const auto i = static_cast<std::size_t>(block - first);
                 GradRunOf<T> run = runOver(call, n, block);
                 setAffine(run, affines[i][0], affines[i][1]);
-                m_loops.gradSums(run, {sums[i].s, sums[i].q, sums[i].r}, m_attrs.mask, m_attrs.pair, isSecond());
+                m_loops.gradSums(run, {sums[i].s, sums[i].q, sums[i].r}, m_attrs.mask, m_attrs.pair, m_attrs.other);
             }
         }
         for (std::int64_t block = first; block < end; ++block) {

@@ -184,7 +184,7 @@ private:
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
             run.x = in<T>(call, 0) + m_runs.at(n, block);
             run.g1 = in<T>(call, 3) + m_runs.at(n, block);
-            m_loops.gradSums(run, {sums.first, sums.second, nullptr}, GradMask::None, false, false);
+            m_loops.gradSums(run, {sums.first, sums.second, nullptr}, GradMask::None, false, GradOther::None);
         }
         m_runs.fold(sums.first);
         m_runs.fold(sums.second);

@@ -12,7 +12,7 @@ void sum(const T* x, std::size_t count, std::size_t step, double* sum);
 template <class T>
 void norm(const NormRunOf<T>& run, int residual, bool relu);
 template <class T>
-void gradSums(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second);
+void gradSums(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, GradOther other);
 template <class T>
 void gradApply(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other);
 template <class T>

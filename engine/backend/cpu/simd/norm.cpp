@@ -116,9 +116,10 @@ template <GradMask kMask, bool kPair, class T>
     return g;
 }
 
-template <GradMask kMask, bool kPair, bool kSecond, class T>
+template <GradMask kMask, bool kPair, GradOther kOther, class T>
 void gradSumsWhole(const GradRunOf<T>& given, const GradSums& sums) {
     const GradRunOf<T> run = given;
+    constexpr bool kSecond = kOther == GradOther::Norm, kKeeps = kSecond || kOther == GradOther::Kept;
     const F16 mean = load(run.mean), mean2 = kSecond ? load(run.mean2) : F16{};
     const F16 scale = load(run.scale), offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
     for (std::size_t begin = 0; begin < run.count; begin += kChunk) {
@@ -127,7 +128,11 @@ void gradSumsWhole(const GradRunOf<T>& given, const GradSums& sums) {
         for (std::size_t i = begin; i < end; i += 16) {
             const std::size_t at = place<T>(i, run.step);
             const F16 centred = load(run.x + at) - mean;
-            const F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
+            F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
+            if constexpr (kKeeps) {
+                store(run.out + at, g);
+                if constexpr (kIsHalf<T>) g = load(run.out + at);
+            }
             s += g;
             q += g * centred;
             if constexpr (kSecond) r += g * (load(run.x2 + at) - mean2);
@@ -150,7 +155,6 @@ void gradApplyWhole(const GradRunOf<T>& given) {
         const std::size_t at = place<T>(i, run.step);
         const F16 centred = load(run.x + at) - mean;
         const F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
-        if constexpr (kOther == GradOther::Kept) store(run.out + at, g);
         if constexpr (kNorm) store(run.out + at, g * scale2 + ((load(run.x2 + at) - mean2) * slope2 + shift2));
         F16 dx = g * scale + (centred * slope + shift);
         if constexpr (kOther == GradOther::Added) dx += load(run.x2 + at);
@@ -186,20 +190,21 @@ struct GradRest {
     }
 };
 
-template <GradMask kMask, bool kPair, bool kSecond>
+template <GradMask kMask, bool kPair, GradOther kOther>
 void gradSumsRun(const GradRunOf<Bf16>& run, const GradSums& sums) {
-    gradSumsWhole<kMask, kPair, kSecond>(run, sums);
+    gradSumsWhole<kMask, kPair, kOther>(run, sums);
 }
 
-template <GradMask kMask, bool kPair, bool kSecond>
+template <GradMask kMask, bool kPair, GradOther kOther>
 void gradSumsRun(const GradRun& run, const GradSums& sums) {
     const std::size_t whole = run.count / 16 * 16, left = run.count - whole;
     GradRun part = run;
     part.count = whole;
-    gradSumsWhole<kMask, kPair, kSecond>(part, sums);
+    gradSumsWhole<kMask, kPair, kOther>(part, sums);
     if (left == 0) return;
     GradRest rest(run, whole, left);
-    gradSumsWhole<kMask, kPair, kSecond>(rest.over(run), sums);
+    gradSumsWhole<kMask, kPair, kOther>(rest.over(run), sums);
+    if constexpr (kOther == GradOther::Kept || kOther == GradOther::Norm) rest.out.copyTo(run.out + whole, left);
 }
 
 template <GradMask kMask, bool kPair, GradOther kOther>
@@ -217,28 +222,33 @@ void gradApplyRun(const GradRun& run) {
     GradRest rest(run, whole, left);
     gradApplyWhole<kMask, kPair, kOther>(rest.over(run));
     rest.dx.copyTo(run.dx + whole, left);
-    if constexpr (kOther == GradOther::Kept || kOther == GradOther::Norm) rest.out.copyTo(run.out + whole, left);
+    if constexpr (kOther == GradOther::Norm) rest.out.copyTo(run.out + whole, left);
 }
 
 template <GradMask kMask, bool kPair, class T>
-void gradApplyOther(const GradRunOf<T>& run, GradOther other) {
+void gradSumsOther(const GradRunOf<T>& run, const GradSums& sums, GradOther other) {
     switch (other) {
-        case GradOther::None: return gradApplyRun<kMask, kPair, GradOther::None>(run);
-        case GradOther::Kept: return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
-        case GradOther::Norm: return gradApplyRun<kMask, kPair, GradOther::Norm>(run);
-        case GradOther::Added: return gradApplyRun<kMask, kPair, GradOther::Added>(run);
+        case GradOther::None:
+        case GradOther::Added: return gradSumsRun<kMask, kPair, GradOther::None>(run, sums);
+        case GradOther::Kept: return gradSumsRun<kMask, kPair, GradOther::Kept>(run, sums);
+        case GradOther::Norm: return gradSumsRun<kMask, kPair, GradOther::Norm>(run, sums);
     }
 }
 
+template <GradMask kMask, bool kPair, class T>
+void gradApplyOther(const GradRunOf<T>& run, bool adds) {
+    adds ? gradApplyRun<kMask, kPair, GradOther::Added>(run) : gradApplyRun<kMask, kPair, GradOther::None>(run);
+}
+
 template <GradMask kMask, class T>
-void gradSumsMasked(const GradRunOf<T>& run, const GradSums& sums, bool pair, bool second) {
-    if (pair) return second ? gradSumsRun<kMask, true, true>(run, sums) : gradSumsRun<kMask, true, false>(run, sums);
-    return second ? gradSumsRun<kMask, false, true>(run, sums) : gradSumsRun<kMask, false, false>(run, sums);
+void gradSumsMasked(const GradRunOf<T>& run, const GradSums& sums, bool pair, GradOther other) {
+    pair ? gradSumsOther<kMask, true>(run, sums, other) : gradSumsOther<kMask, false>(run, sums, other);
 }
 
 template <GradMask kMask, class T>
 void gradApplyMasked(const GradRunOf<T>& run, bool pair, GradOther other) {
-    return pair ? gradApplyOther<kMask, true>(run, other) : gradApplyOther<kMask, false>(run, other);
+    const bool adds = other == GradOther::Added;
+    pair ? gradApplyOther<kMask, true>(run, adds) : gradApplyOther<kMask, false>(run, adds);
 }
 
 }  // namespace
@@ -251,16 +261,22 @@ void norm(const NormRunOf<T>& run, int residual, bool relu) {
 }
 
 template <class T>
-void gradSums(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second) {
+void gradSums(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, GradOther other) {
     switch (mask) {
-        case GradMask::None: return gradSumsMasked<GradMask::None>(run, sums, pair, second);
-        case GradMask::Recomputed: return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, second);
-        case GradMask::FromOutput: return gradSumsMasked<GradMask::FromOutput>(run, sums, pair, second);
+        case GradMask::None: return gradSumsMasked<GradMask::None>(run, sums, pair, other);
+        case GradMask::Recomputed: return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, other);
+        case GradMask::FromOutput: return gradSumsMasked<GradMask::FromOutput>(run, sums, pair, other);
     }
 }
 
 template <class T>
 void gradApply(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other) {
+    if (other == GradOther::Kept || other == GradOther::Norm) {
+        GradRunOf<T> kept = run;
+        kept.g1 = run.out;
+        if (other == GradOther::Kept) return gradApplyRun<GradMask::None, false, GradOther::None>(kept);
+        return gradApplyRun<GradMask::None, false, GradOther::Norm>(kept);
+    }
     switch (mask) {
         case GradMask::None: return gradApplyMasked<GradMask::None>(run, pair, other);
         case GradMask::Recomputed: return gradApplyMasked<GradMask::Recomputed>(run, pair, other);
@@ -271,13 +287,13 @@ void gradApply(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther othe
 template void moments(const float*, std::size_t, std::size_t, const float*, double*, double*);
 template void sum(const float*, std::size_t, std::size_t, double*);
 template void norm(const NormRunOf<float>&, int, bool);
-template void gradSums(const GradRunOf<float>&, const GradSums&, GradMask, bool, bool);
+template void gradSums(const GradRunOf<float>&, const GradSums&, GradMask, bool, GradOther);
 template void gradApply(const GradRunOf<float>&, GradMask, bool, GradOther);
 
 template void moments(const Bf16*, std::size_t, std::size_t, const float*, double*, double*);
 template void sum(const Bf16*, std::size_t, std::size_t, double*);
 template void norm(const NormRunOf<Bf16>&, int, bool);
-template void gradSums(const GradRunOf<Bf16>&, const GradSums&, GradMask, bool, bool);
+template void gradSums(const GradRunOf<Bf16>&, const GradSums&, GradMask, bool, GradOther);
 template void gradApply(const GradRunOf<Bf16>&, GradMask, bool, GradOther);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

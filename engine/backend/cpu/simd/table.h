@@ -223,7 +223,9 @@ struct Loops {
     void (*moments)(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
     void (*sum)(const T* x, std::size_t count, std::size_t step, double* sum);  // by lane
     void (*norm)(const NormRunOf<T>& run, int residual, bool relu);             // residual: 0 none, 1 tensor, 2 norm
-    void (*gradSums)(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, bool second);
+    // Where the gradient also goes out, Kept or through a second Norm, the sums leave it in `out` (in T, as which it is
+    // summed) and the second pass takes it from there: fewer images are read.
+    void (*gradSums)(const GradRunOf<T>& run, const GradSums& sums, GradMask mask, bool pair, GradOther other);
     void (*gradApply)(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther other);
 
     // Elements as they lie in memory, as many as there may be.
