@@ -30,9 +30,8 @@ private:
 
 // One of the algorithms of tiles wherever it suits, else the library's of bf16.
 inline cpu::ConvChoice wherever(cpu::ConvAlgorithm ofTiles) {
-    const auto suits = ofTiles == cpu::ConvAlgorithm::Samples ? cpu::suitsSamples : cpu::suitsGathered;
     return [=](const cpu::ConvPass& pass) {
-        return suits(pass.attrs, pass.x, pass.w) ? ofTiles : cpu::ConvAlgorithm::DirectBf16;
+        return cpu::suits(ofTiles, pass) ? ofTiles : cpu::ConvAlgorithm::DirectBf16;
     };
 }
 

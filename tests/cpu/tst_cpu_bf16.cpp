@@ -235,7 +235,10 @@ void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
 const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {
     static const ChoosingBackend samples(wherever(cpu::ConvAlgorithm::Samples), onednn::Bf16Units::Tiles);
     static const ChoosingBackend gathered(wherever(cpu::ConvAlgorithm::Gathered), onednn::Bf16Units::Tiles);
-    return algorithm == cpu::ConvAlgorithm::Samples ? samples : gathered;
+    static const ChoosingBackend padded(wherever(cpu::ConvAlgorithm::Padded), onednn::Bf16Units::Tiles);
+    return algorithm == cpu::ConvAlgorithm::Samples  ? samples
+           : algorithm == cpu::ConvAlgorithm::Padded ? padded
+                                                     : gathered;
 }
 
 void tst_cpu_bf16::thoseOfTilesDoSo_data() {
@@ -243,7 +246,8 @@ void tst_cpu_bf16::thoseOfTilesDoSo_data() {
     QTest::addColumn<int>("at");
     const auto& cases = opCases();
     for (const auto& [algorithm, least] :
-         {std::pair{cpu::ConvAlgorithm::Samples, 12}, std::pair{cpu::ConvAlgorithm::Gathered, 29}}) {
+         {std::pair{cpu::ConvAlgorithm::Samples, 12}, std::pair{cpu::ConvAlgorithm::Gathered, 18},
+          std::pair{cpu::ConvAlgorithm::Padded, 16}}) {
         int rows = 0;
         for (std::size_t i = 0; i < cases.size(); ++i) {
             const Graph lowered =
@@ -424,7 +428,8 @@ void tst_cpu_bf16::thoseOfTilesStandAmongOthers_data() {
     QTest::addColumn<cpu::ConvAlgorithm>("algorithm");
     QTest::addColumn<int>("convolutions");
     QTest::newRow("samples") << cpu::ConvAlgorithm::Samples << 2;
-    QTest::newRow("gathered") << cpu::ConvAlgorithm::Gathered << 3;
+    QTest::newRow("gathered") << cpu::ConvAlgorithm::Gathered << 2;
+    QTest::newRow("padded") << cpu::ConvAlgorithm::Padded << 1;
 }
 
 void tst_cpu_bf16::thoseOfTilesStandAmongOthers() {

@@ -75,7 +75,9 @@ cpu::ConvChoice choiceOf(const std::string& name) {
     if (name == "rule") return cpu::chooseByRule;
     if (name == "library") return [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::Direct; };
     if (name == "library's bf16") return [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; };
-    return wherever(name == "gathered" ? cpu::ConvAlgorithm::Gathered : cpu::ConvAlgorithm::Samples);
+    return wherever(name == "gathered" ? cpu::ConvAlgorithm::Gathered
+                    : name == "padded" ? cpu::ConvAlgorithm::Padded
+                                       : cpu::ConvAlgorithm::Samples);
 }
 
 int count(const Graph& graph, const char* op) {
@@ -127,7 +129,7 @@ void tst_folded_norms::blocksAgree() {
     compare(backend, kCases[net], {samples, 3, 12, 12}, Precision::Fp32, 1e-5);
 }
 
-void tst_folded_norms::blocksAgreeInBf16_data() { rows({"rule", "library's bf16", "samples", "gathered"}); }
+void tst_folded_norms::blocksAgreeInBf16_data() { rows({"rule", "library's bf16", "samples", "gathered", "padded"}); }
 
 // As far as eight bits of each factor let them; by the processor's own units, and as where there are tiles.
 void tst_folded_norms::blocksAgreeInBf16() {
@@ -136,7 +138,7 @@ void tst_folded_norms::blocksAgreeInBf16() {
     QFETCH(int, samples);
     if (onednn::bf16Units() == onednn::Bf16Units::None) QSKIP("the processor multiplies no bf16");
     for (const auto units : {onednn::bf16Units(), onednn::Bf16Units::Tiles}) {
-        const bool isOfTiles = choice == "samples" || choice == "gathered";
+        const bool isOfTiles = choice == "samples" || choice == "gathered" || choice == "padded";
         if (isOfTiles && units != onednn::Bf16Units::Tiles) continue;
         const ChoosingBackend backend(choiceOf(choice.toStdString()), units);
         compare(backend, kCases[net], {samples, 3, 12, 12}, Precision::Bf16, 0.03);

@@ -113,6 +113,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
     if (order.node.algorithm == kGatheredBf16) return makeGatheredConv(order);
+    if (order.node.algorithm == kPaddedBf16) return makePaddedConv(order);
     if (endOf(order.node).addend) return std::make_unique<AddingConv>(order, required(order, planOf(order)));
     return primitiveKernel(order, planOf(order));
 }
@@ -123,6 +124,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardData(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardData(order);
     if (order.node.algorithm == kGatheredBf16) return makeGatheredConvBackwardData(order);
+    if (order.node.algorithm == kPaddedBf16) return makePaddedConvBackwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return primitiveKernel(order, planOf(order));
 }
@@ -133,6 +135,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
     if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardWeights(order);
     if (order.node.algorithm == kGatheredBf16) return makeGatheredConvBackwardWeights(order);
+    if (order.node.algorithm == kPaddedBf16) return makePaddedConvBackwardWeights(order);
     return primitiveKernel(order, planOf(order));
 }
 

@@ -14,8 +14,18 @@ std::string text(ConvAlgorithm algorithm) {
         case ConvAlgorithm::Pointwise: return "pointwise";
         case ConvAlgorithm::Samples: return kSamplesBf16;
         case ConvAlgorithm::Gathered: return kGatheredBf16;
+        case ConvAlgorithm::Padded: return kPaddedBf16;
     }
     return "";
+}
+
+bool suits(ConvAlgorithm ofTiles, const ConvPass& pass) {
+    switch (ofTiles) {
+        case ConvAlgorithm::Samples: return suitsSamples(pass.attrs, pass.x, pass.w);
+        case ConvAlgorithm::Gathered: return suitsGathered(pass.attrs, pass.w);
+        case ConvAlgorithm::Padded: return suitsPadded(pass.attrs, pass.x, pass.w);
+        default: return false;
+    }
 }
 
 namespace {

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 
@@ -15,20 +17,21 @@ struct ConvPass {
 };
 
 // What makes it. Direct: the library; in bf16 it reads operands that were rounded to it, adds up in f32, and writes
-// f32. Samples and Gathered: our own in bf16, with samples (sample_conv.cpp) or neighbouring pixels (gathered_conv.cpp)
-// in the rows of tiles. The others are our own, on blocks of 16 channels, and take in what is around them where that
-// can be (fuse_conv.h).
-enum class ConvAlgorithm { Direct, DirectBf16, Winograd, Pointwise, Samples, Gathered };
+// f32. Samples, Gathered and Padded: our own in bf16, with samples (sample_conv.cpp) or neighbouring pixels
+// (gathered_conv.cpp, padded_conv.cpp) in the rows of tiles. The others are our own, on blocks of 16 channels, and take
+// in what is around them where that can be (fuse_conv.h).
+enum class ConvAlgorithm { Direct, DirectBf16, Winograd, Pointwise, Samples, Gathered, Padded };
 std::string text(ConvAlgorithm algorithm);  // "winograd", as programs name it
 constexpr bool isOwn(ConvAlgorithm algorithm) {
     return algorithm == ConvAlgorithm::Winograd || algorithm == ConvAlgorithm::Pointwise;
 }
-constexpr bool isOfTiles(ConvAlgorithm algorithm) {
-    return algorithm == ConvAlgorithm::Samples || algorithm == ConvAlgorithm::Gathered;
-}
+inline constexpr std::array kOfTiles{ConvAlgorithm::Samples, ConvAlgorithm::Gathered, ConvAlgorithm::Padded};
+constexpr bool isOfTiles(ConvAlgorithm algorithm) { return std::ranges::count(kOfTiles, algorithm) > 0; }
+bool suits(ConvAlgorithm ofTiles, const ConvPass& pass);
 inline constexpr const char* kDirectBf16 = "direct+bf16";
 inline constexpr const char* kSamplesBf16 = "samples+bf16";
 inline constexpr const char* kGatheredBf16 = "gathered+bf16";
+inline constexpr const char* kPaddedBf16 = "padded+bf16";
 // Pointwise, of pairs of bf16. Winograd's sums stay of floats: among its points errors grow tenfold.
 inline constexpr const char* kPointwiseBf16 = "pointwise+bf16";
 using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;

@@ -63,7 +63,7 @@ bool isInPanels(const Conv2dAttrs& attrs, const Shape& w) {
     return attrs.groups == 1 && w[0] % kPanel == 0 && w[1] % kPanel == 0;
 }
 
-bool areFewPixels(const Shape& x) { return x[2] * x[3] <= 20 * 20; }
+bool areFewPixels(const Shape& x) { return x[2] * x[3] <= 8 * 8; }
 
 }  // namespace
 
@@ -71,9 +71,18 @@ bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
     return isInPanels(attrs, w) && w[2] * w[3] > 1 && areFewPixels(x) && x[0] % kPanel == 0;
 }
 
-bool suitsGathered(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+bool suitsGathered(const Conv2dAttrs& attrs, const Shape& w) {
     const bool hasStride = attrs.stride[0] * attrs.stride[1] > 1;
-    return isInPanels(attrs, w) && (w[2] * w[3] == 1 || hasStride || areFewPixels(x));
+    return isInPanels(attrs, w) && (w[2] * w[3] == 1 || hasStride);
+}
+
+bool suitsPadded(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+    const auto reaches = [&](std::size_t axis) {
+        return attrs.padding[axis] <= attrs.dilation[axis] * (w[2 + axis] - 1) &&
+               x[2 + axis] + 2 * attrs.padding[axis] > attrs.dilation[axis] * (w[2 + axis] - 1);
+    };
+    return isInPanels(attrs, w) && w[2] * w[3] > 1 && attrs.stride[0] * attrs.stride[1] == 1 && reaches(0) &&
+           reaches(1);
 }
 
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {

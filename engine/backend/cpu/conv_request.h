@@ -32,9 +32,11 @@ bool isPixelwise(const Conv2dAttrs& attrs, const Shape& w);
 bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 
 // Products whose rows are pixels that are gathered first (gathered_conv.cpp), of whole panels of 32 channels and
-// filters, where that is little beside the products: of windows of one pixel, with strides, or over images of few
-// pixels.
-bool suitsGathered(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
+// filters; of windows of one pixel or with strides.
+bool suitsGathered(const Conv2dAttrs& attrs, const Shape& w);
+
+// The same of windows of several pixels without strides, which lie in a line with their padding (padded_conv.cpp).
+bool suitsPadded(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);

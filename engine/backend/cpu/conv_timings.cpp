@@ -140,8 +140,9 @@ std::vector<ConvAlgorithm> candidates(const ConvPass& conv, DType operands) {
     if (!mayBeHalf(conv, operands)) return all;
     const bool areTiles = onednn::bf16Units() == onednn::Bf16Units::Tiles;
     all.insert(areTiles ? all.begin() : all.end(), ConvAlgorithm::DirectBf16);
-    if (areTiles && suitsSamples(conv.attrs, conv.x, conv.w)) all.push_back(ConvAlgorithm::Samples);
-    if (areTiles && suitsGathered(conv.attrs, conv.x, conv.w)) all.push_back(ConvAlgorithm::Gathered);
+    for (const ConvAlgorithm each : kOfTiles) {
+        if (areTiles && suits(each, conv)) all.push_back(each);
+    }
     return all;
 }
 

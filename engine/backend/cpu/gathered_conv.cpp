@@ -132,19 +132,12 @@ public:
 
     void run(const KernelCall& call) override {
         for (const Kind& kind : m_kinds) {
-            // Of few strips threads also share the panels.
-            const auto threads = static_cast<std::size_t>(m_machine.threads);
             const std::size_t strips = divideUp(kind.rows(m_to), kStrip);
-            const std::size_t shares = std::clamp(divideUp(2 * threads, strips), std::size_t{1}, m_panels);
-            inParts(m_machine.threads, shares * strips, [&](std::size_t part, std::size_t begin, std::size_t end) {
-                const RowProducts products(m_machine.gemmRows);
-                float* const room = reinterpret_cast<float*>(call.workspace) + part * roomFloats();
-                for (std::size_t item = begin, count = 0; item < end; item += count) {
-                    const std::size_t first = item % strips;
-                    count = std::min({end - item, strips - first, stripsAtOnce(kind)});
-                    make(call, products, kind, {first, first + count}, partOf(m_panels, item / strips, shares), room);
-                }
-            });
+            overStrips(m_machine, strips, stripsAtOnce(kind), m_panels,
+                       [&](const RowProducts& products, Range some, Range panels, std::size_t part) {
+                           make(call, products, kind, some, panels,
+                                reinterpret_cast<float*>(call.workspace) + part * roomFloats());
+                       });
         }
     }
 

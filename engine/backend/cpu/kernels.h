@@ -116,6 +116,10 @@ std::unique_ptr<Kernel> makeSampleConvBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeGatheredConv(const Order& order);
 std::unique_ptr<Kernel> makeGatheredConvBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeGatheredConvBackwardWeights(const Order& order);
+// padded_conv.cpp: the same without strides, from lines of padded pixels
+std::unique_ptr<Kernel> makePaddedConv(const Order& order);
+std::unique_ptr<Kernel> makePaddedConvBackwardData(const Order& order);
+std::unique_ptr<Kernel> makePaddedConvBackwardWeights(const Order& order);
 // pointwise.cpp: the same of one pixel's channels
 std::unique_ptr<Kernel> makePointwise(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);

@@ -16,6 +16,7 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr std::size_t kMostSamples = TileEnd::kMostRows;
+constexpr std::size_t kPairs = 16;  // of a row of a tile
 constexpr std::size_t kFewBytes = 512 * 1024;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
@@ -69,32 +70,50 @@ public:
           m_end(order) {}
 
     std::size_t workspaceBytes() const override {
-        return static_cast<std::size_t>(m_machine.threads) * sumFloats() * sizeof(float);
+        return (packedFloats() + static_cast<std::size_t>(m_machine.threads) * sumFloats()) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
+        auto* const packed = reinterpret_cast<float*>(call.workspace);
+        pack(in(call, 0), packed);
         const std::size_t places = m_to.groups * m_to.pixels, panels = m_to.channels / kTilePanel;
         // Few weights stay in the cache as a whole, then each pixel is made at once; of many each panel does for all
         // pixels.
         const bool areFew = panels * m_panelFloats * sizeof(float) <= kFewBytes;
         inParts(m_machine.threads, panels * places, [&](std::size_t part, std::size_t begin, std::size_t end) {
             const RowProducts products(m_machine.gemmRows);
-            float* const sums = reinterpret_cast<float*>(call.workspace) + part * sumFloats();
+            float* const sums = packed + packedFloats() + part * sumFloats();
             for (std::size_t item = begin; item < end; ++item) {
                 const std::size_t panel = areFew ? item % panels : item / places;
                 const std::size_t place = areFew ? item / panels : item % places;
-                makePixel(call, products, panel, place / m_to.pixels, place % m_to.pixels, sums);
+                makePixel(call, packed, products, panel, place / m_to.pixels, place % m_to.pixels, sums);
             }
         });
     }
 
 private:
     std::size_t sumFloats() const { return m_to.samples * kTilePanel; }
+    std::size_t groupFloats() const { return m_from.pixels * m_from.samples * m_from.channels / 2; }
+    std::size_t packedFloats() const { return m_from.groups * groupFloats(); }
 
-    void makePixel(const KernelCall& call, const RowProducts& products, std::size_t panel, std::size_t group,
-                   std::size_t pixel, float* sums) const {
-        GemmRun run = tileRun(in(call, 0) + m_from.at(group, 0) / 2, m_from.sampleStride() / 2,
-                              in(call, 1) + panel * m_panelFloats, m_from.channels / 2, m_parts[pixel]);
+    // [group][pixel][kPairs pairs of channels][sample][pair]: the rows of a tile follow each other. As the image lies
+    // they are as far apart as makes them meet in the same places of a cache.
+    void pack(const float* image, float* packed) const {
+        inParts(m_machine.threads, m_from.groups * m_from.pixels, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t place = begin; place < end; ++place) {
+                const float* from = image + m_from.at(place / m_from.pixels, place % m_from.pixels) / 2;
+                float* const to = packed + place * m_from.samples * m_from.channels / 2;
+                for (std::size_t n = 0; n < m_from.samples; ++n, from += m_from.sampleStride() / 2)
+                    m_machine.simd->copyRows(from, kPairs, kPairs, to + n * kPairs, m_from.samples * kPairs,
+                                             m_from.channels / kTilePanel);
+            }
+        });
+    }
+
+    void makePixel(const KernelCall& call, const float* packed, const RowProducts& products, std::size_t panel,
+                   std::size_t group, std::size_t pixel, float* sums) const {
+        GemmRun run = tileRun(packed + group * groupFloats(), kPairs, in(call, 1) + panel * m_panelFloats, kPairs,
+                              m_parts[pixel]);
         run.c = sums;
         run.rows = m_to.samples;
         if (m_parts[pixel].empty()) std::fill_n(sums, sumFloats(), 0.0f);
@@ -211,7 +230,9 @@ std::unique_ptr<Kernel> makeImage(const Order& order, const Conv2dAttrs& attrs, 
     Parts parts(to.pixels);
     forEachLink(attrs, isForward ? read : made, w, isForward ? made : read, [&](const Link& link) {
         const std::size_t source = isForward ? link.from : link.to, target = isForward ? link.to : link.from;
-        parts[target].push_back({from.at(0, source) / 2, link.tap * from.channels / 2 * kTilePanel});
+        for (std::size_t pair = 0; pair < from.channels / 2; pair += kPairs)
+            parts[target].push_back({(source * from.channels / 2 + pair) * from.samples,
+                                     (link.tap * from.channels / 2 + pair) * kTilePanel});
     });
     return std::make_unique<ImageProduct>(order, from, to, std::move(parts));
 }

@@ -1,8 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/parallel.h"
 
 // What our own convolutions of tiles of bf16 share (sample_conv.cpp, gathered_conv.cpp): images lie channels last,
 // products are of panels of 32 columns, and gradients of weights are made in squares of 32 channels and 32 filters.
@@ -13,6 +15,22 @@ constexpr std::size_t kTilePanel = 32;
 // Strides and depth in pairs; the sums are kTilePanel columns wide.
 GemmRun tileRun(const float* a, std::size_t aRowStride, const float* panel, std::size_t depth,
                 const std::vector<GemmPart>& parts);
+
+// make(products, strips, panels, part) until all strips were made for all panels, so many strips at once; part is one
+// of as many as there are threads. Of few strips threads also share the panels.
+template <class Make>
+void overStrips(const Machine& machine, std::size_t strips, std::size_t atOnce, std::size_t panels, Make make) {
+    const auto threads = static_cast<std::size_t>(machine.threads);
+    const std::size_t shares = std::clamp(divideUp(2 * threads, strips), std::size_t{1}, panels);
+    inParts(machine.threads, shares * strips, [&](std::size_t part, std::size_t begin, std::size_t end) {
+        const RowProducts products(machine.gemmRows);
+        for (std::size_t item = begin, count = 0; item < end; item += count) {
+            const std::size_t first = item % strips;
+            count = std::min({end - item, strips - first, atOnce});
+            make(products, Range{first, first + count}, partOf(panels, item / strips, shares), part);
+        }
+    });
+}
 
 // From sums to pixels of the image that is made.
 class TileEnd {

@@ -84,6 +84,17 @@ void interleave(const Bf16* even, const Bf16* odd, float* pairs, std::size_t cou
     for (std::size_t i = 0; i < count; i += 16) store(pairs + i, apply(pair, load(even + i), load(odd + i)));
 }
 
+void interleaveRows(const PairedRows& given) {
+    const PairedRows rows = given;
+    constexpr std::size_t kPanel = 32;
+    for (std::size_t n = 0; n < rows.count; ++n) {
+        const Bf16 *even = rows.even + n * rows.stride, *odd = rows.odd + n * rows.stride;
+        float* to = rows.to + n * rows.rowStride;
+        for (std::size_t i = 0; i < rows.columns; i += kPanel, to += rows.panelStride)
+            interleave(even + i, odd + i, to, kPanel);
+    }
+}
+
 template void relu(const float*, float*, std::size_t);
 template void reluBackward(const float*, const float*, float*, std::size_t);
 template void relu6(const float*, float*, std::size_t);

@@ -58,6 +58,7 @@ void copyRows(const float* from, std::size_t fromStride, std::size_t width, floa
 void rowsToLanes(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t laneStride,
                  std::size_t count);
 void lanesToRows(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount, std::size_t count);
+void interleaveRows(const PairedRows& rows);
 void interleave(const Bf16* even, const Bf16* odd, float* pairs, std::size_t count);
 extern const std::size_t kPanelColumns, kPanelRows;
 void gemmPanel(const GemmRun& run);

@@ -46,6 +46,7 @@ const SimdTable kTable{
     .rowsToLanes = rowsToLanes,
     .lanesToRows = lanesToRows,
     .interleave = interleave,
+    .interleaveRows = interleaveRows,
     .panelColumns = kPanelColumns,
     .panelRows = kPanelRows,
     .gemmPanel = gemmPanel,

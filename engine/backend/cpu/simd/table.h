@@ -204,6 +204,14 @@ struct ScoreTile {
     float scale = 1;
 };
 
+// Rows of bf16, each as pairs with the one behind it; `columns`, a multiple of 32, go to panels of 32.
+struct PairedRows {
+    const Bf16 *even = nullptr, *odd = nullptr;
+    std::size_t stride = 0, count = 0, columns = 0;  // from an even row to the next; pairs of rows
+    float* to = nullptr;
+    std::size_t rowStride = 0, panelStride = 0;
+};
+
 // One update of neighbouring elements that are treated alike: decay and learning rate are theirs. A state that the rule
 // does not keep is null.
 struct UpdateRun {
@@ -276,6 +284,7 @@ struct SimdTable {
                         std::size_t count);
     // Two rows of bf16 as pairs in the place of floats, the even one's element below; count: a multiple of 16.
     void (*interleave)(const Bf16* even, const Bf16* odd, float* pairs, std::size_t count);
+    void (*interleaveRows)(const PairedRows& rows);
     std::size_t panelColumns, panelRows;  // columns: a multiple of 16
     void (*gemmPanel)(const GemmRun& run);
     // a is packed: for each panel of `panelRows` rows, that many floats at each depth; its strides are not looked at.
