@@ -129,16 +129,6 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     return primitiveKernel(order, planOf(order));
 }
 
-std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
-    if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
-    if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
-    if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
-    if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardWeights(order);
-    if (order.node.algorithm == kGatheredBf16) return makeGatheredConvBackwardWeights(order);
-    if (order.node.algorithm == kPaddedBf16) return makePaddedConvBackwardWeights(order);
-    return primitiveKernel(order, planOf(order));
-}
-
 template <class T>
 void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, float* sums) {
     const auto sumBlock = [&](std::int64_t block) {
@@ -157,12 +147,47 @@ void sumChannels(const Machine& machine, const ChannelRuns& runs, const T* x, fl
 
 template void sumChannels(const Machine&, const ChannelRuns&, const float*, float*);
 
-std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order) {
-    return forElementsOf(order.input(0), [&]<class T>(T) -> std::unique_ptr<Kernel> {
-        return kernelOf([&machine = order.machine, runs = channelRuns(order.input(0))](const KernelCall& call) {
-            sumChannels(machine, runs, in<T>(call, 0), out(call, 0));
+namespace {
+
+std::unique_ptr<Kernel> makeSumOfChannels(const Order& order, std::size_t image, std::size_t sums) {
+    return forElementsOf(order.input(image), [&]<class T>(T) -> std::unique_ptr<Kernel> {
+        return kernelOf([=, &machine = order.machine, runs = channelRuns(order.input(image))](const KernelCall& call) {
+            sumChannels(machine, runs, in<T>(call, image), out(call, sums));
         });
     });
 }
+
+// Gradients of weights by tiles, and of the bias if there is one.
+class TileWeights final : public Kernel {
+public:
+    TileWeights(const Order& order, std::unique_ptr<Kernel> weights) : m_weights(std::move(weights)) {
+        if (order.node.outputs.size() == 2) m_bias = makeSumOfChannels(order, 1, 1);
+    }
+    std::size_t workspaceBytes() const override { return m_weights->workspaceBytes(); }
+    void run(const KernelCall& call) override {
+        m_weights->run(call);
+        if (m_bias) m_bias->run(call);
+    }
+
+private:
+    std::unique_ptr<Kernel> m_weights, m_bias;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
+    const auto ofTiles = [&](std::unique_ptr<Kernel> weights) {
+        return std::make_unique<TileWeights>(order, std::move(weights));
+    };
+    if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
+    if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
+    if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
+    if (order.node.algorithm == kSamplesBf16) return ofTiles(makeSampleConvBackwardWeights(order));
+    if (order.node.algorithm == kGatheredBf16) return ofTiles(makeGatheredConvBackwardWeights(order));
+    if (order.node.algorithm == kPaddedBf16) return ofTiles(makePaddedConvBackwardWeights(order));
+    return primitiveKernel(order, planOf(order));
+}
+
+std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order) { return makeSumOfChannels(order, 0, 0); }
 
 }  // namespace lockstep::cpu

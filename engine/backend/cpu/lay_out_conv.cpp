@@ -141,7 +141,6 @@ ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPa
     const ConvAlgorithm chosen = isFused ? chooseByRule(conv) : pass.choose(conv);
     const bool isBiasOfModel = node.op == &kConv2dRelu || (node.op == &kConv2d && node.inputs.size() == 3);
     const bool hasBias = isBiasOfModel || node.op == &kConv2dBackwardWeightsBias;
-    if (hasBias && isOfTiles(chosen)) return ConvAlgorithm::DirectBf16;
     return hasBias && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
 }
 
