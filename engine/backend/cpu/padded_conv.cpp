@@ -33,10 +33,10 @@ class Line {
 public:
     Line(const Conv2dAttrs& attrs, bool isForward, const Shape& read, const Shape& w, const Shape& made)
         : m_read(read), m_made(made), m_samples(read[0]) {
+        // As far before the first pixel as behind the last.
         const auto reach = [&](std::size_t axis) {
-            const std::int64_t last = (w[2 + axis] - 1) * attrs.dilation[axis], padding = attrs.padding[axis];
-            const std::int64_t before = isForward ? padding : last - padding, behind = last - before;
-            return std::max({std::int64_t{0}, before, made[2 + axis] - read[2 + axis] + behind});
+            const std::int64_t padding = attrs.padding[axis];
+            return isForward ? padding : (w[2 + axis] - 1) * attrs.dilation[axis] - padding;
         };
         m_rows = m_read.rows + reach(0);
         m_columns = m_read.columns + reach(1);
