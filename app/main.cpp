@@ -55,6 +55,12 @@ void takeHelp(std::span<char*> arguments) {
     arguments.back() = option;
 }
 
+// Words that no option takes, one of them KEY=VALUE.
+bool saysBareSetting(const CLI::Error& error) {
+    const bool areLeft = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    return areLeft && std::string_view(error.what()).find('=') != std::string_view::npos;
+}
+
 // The window takes one; commands take a trial's number as it is.
 bool saysTrialOption(std::span<char*> arguments) {
     return std::ranges::any_of(arguments,
@@ -124,7 +130,9 @@ int main(int argc, char** argv) {
     takeHelp({argv, static_cast<std::size_t>(argc)});
     lockstep::Context context(wantsJson({argv, static_cast<std::size_t>(argc)}));
     const auto complain = [&](const CLI::Error& error) {
-        const char* code = saysTrialOption({argv, static_cast<std::size_t>(argc)}) ? "cli.trial-option" : "cli.usage";
+        const char* code = saysTrialOption({argv, static_cast<std::size_t>(argc)}) ? "cli.trial-option"
+                           : saysBareSetting(error)                                ? "cli.bare-setting"
+                                                                                   : "cli.usage";
         return ended(context.report({{"", code, {complaint(program, error, argv[1])}}}));
     };
     try {

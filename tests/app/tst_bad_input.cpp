@@ -44,6 +44,8 @@ private slots:
         row("unknown top setting", synthetic({"--set", "momentum=0.9"}), 2, {"momentum", "optimizer"});
         row("setting without value", synthetic({"--set", "optimizer.momentum"}), 2,
             {"optimizer.momentum", "KEY=VALUE"});
+        row("setting by itself", {"train", "--preset", "fashion", "precision=bf17"}, 2,
+            {"precision=bf17", "--set optimizer.momentum=0.95"});
         row("mistyped setting", synthetic({"--set", "optimizer.momentum=high"}), 2, {"optimizer.momentum", "high"});
         row("out of range", synthetic({"--set", "optimizer.momentum=1.5"}), 2, {"optimizer.momentum", "1.5"});
         row("epochs", synthetic({"--epochs", "0"}), 2, {"epochs", "0"});

@@ -30,9 +30,8 @@ private:
 
 // One of the algorithms of tiles wherever it suits, else the library's of bf16.
 inline cpu::ConvChoice wherever(cpu::ConvAlgorithm ofTiles) {
-    return [=](const cpu::ConvPass& pass) {
-        return cpu::suits(ofTiles, pass) ? ofTiles : cpu::ConvAlgorithm::DirectBf16;
-    };
+    return
+        [=](const cpu::ConvPass& pass) { return cpu::suits(ofTiles, pass) ? ofTiles : cpu::ConvAlgorithm::DirectBf16; };
 }
 
 // As timing could choose: by the shape, the pass and the seed, the rule's algorithm or the library's.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
@@ -17,14 +16,11 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kPairs = 16;                  // of a row of a tile
 constexpr std::size_t kStrip = TileEnd::kMostRows;  // pixels that are multiplied at once
 constexpr std::size_t kPlace = 2 * kPairs;          // pixels that a tile is deep, where these are added up
 constexpr std::size_t kImageBytes = 512 * 1024, kWeightsBytes = 1024 * 1024;  // gathered, of the second-level cache
 
 constexpr std::int32_t kPadding = -1;
-
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 // Pixels of a sample that are made of the same pixels of the window, and for each of these what is read.
 struct Targets {
@@ -32,16 +28,6 @@ struct Targets {
     std::vector<std::size_t> pixels;
     std::vector<std::int32_t> sources;  // [pixel][tap]: a pixel of a sample, or kPadding
 };
-
-// Along one axis, of the forward pass or back: the pixel that is read for the one that is made. Unset where there is
-// none to this tap; outside the image where it is padding.
-std::optional<std::int64_t> sourceOf(const Conv2dAttrs& attrs, std::size_t axis, bool isForward, std::int64_t made,
-                                     std::int64_t tap) {
-    const std::int64_t offset = tap * attrs.dilation[axis] - attrs.padding[axis], stride = attrs.stride[axis];
-    if (isForward) return made * stride + offset;
-    if ((made - offset) % stride != 0) return std::nullopt;
-    return (made - offset) / stride;
-}
 
 // All pixels of `made`, from `read`. With strides there are several kinds on the way back.
 std::vector<Targets> targetsOf(const Conv2dAttrs& attrs, bool isForward, const Shape& read, const Shape& w,

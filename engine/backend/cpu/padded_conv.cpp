@@ -16,12 +16,10 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kPairs = 16;                  // of a row of a tile
 constexpr std::size_t kStrip = TileEnd::kMostRows;  // places in the line that are made at once
 constexpr std::size_t kDeep = 2 * kPairs;           // places that a tile is deep, where these are added up
 constexpr std::size_t kImageBytes = 512 * 1024, kWeightsBytes = 1024 * 1024;  // of the line, in the second-level cache
 
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 std::size_t odd(std::size_t count) { return count | 1; }  // what is so far apart meets in no set of a cache
 
 struct Extent {
@@ -258,7 +256,7 @@ private:
 
     std::size_t deeps() const { return divideUp(m_line.count(), kDeep); }
     std::size_t phaseFloats() const { return m_rows * m_x; }
-    std::size_t scratchFloats() const { return std::max({(m_line.taps() + 1) * kSquare, kPairs * m_dy, m_x}); }
+    std::size_t scratchFloats() const { return std::max((m_line.taps() + 1) * kSquare, kPairs * m_dy); }
     float* turned(const KernelCall& call) const { return reinterpret_cast<float*>(call.workspace); }
     float* turnedRow(const KernelCall& call, std::size_t row) const {
         return turned(call) + row * m_atOnce * kTilePanel * kPairs;

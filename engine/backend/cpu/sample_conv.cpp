@@ -9,17 +9,14 @@
 
 // Convolutions of bf16 whose tiles have samples in their rows: of a pixel, sixteen samples at a time. Small images fill
 // such tiles as well as large ones do, windows and strides only say which pixels are multiplied, and padding costs
-// nothing. Images lie channels last; a product's depth is one pixel's channels after the other, or for the gradient of
-// weights one pixel's samples after the other.
+// nothing. Images lie channels last, and are packed first, so that the rows of a tile follow each other; a product's
+// depth is one pixel's channels after the other, or for the gradient of weights one pixel's samples after the other.
 namespace lockstep::cpu {
 
 namespace {
 
 constexpr std::size_t kMostSamples = TileEnd::kMostRows;
-constexpr std::size_t kPairs = 16;  // of a row of a tile
 constexpr std::size_t kFewBytes = 512 * 1024;
-
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 // An image as the products here see it: groups of samples, each of which has its pixels. Strides in elements.
 struct Grid {
@@ -44,12 +41,10 @@ struct Link {
 // Calls body(link) for all, by pixels of y, then by taps.
 template <class Body>
 void forEachLink(const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y, Body body) {
-    const auto sourceOf = [&](std::size_t axis, std::int64_t to, std::int64_t tap) {
-        return to * attrs.stride[axis] - attrs.padding[axis] + tap * attrs.dilation[axis];
-    };
     for (std::int64_t to = 0; to < y[2] * y[3]; ++to) {
         for (std::int64_t tap = 0; tap < w[2] * w[3]; ++tap) {
-            const std::int64_t row = sourceOf(0, to / y[3], tap / w[3]), column = sourceOf(1, to % y[3], tap % w[3]);
+            const std::int64_t row = *sourceOf(attrs, 0, true, to / y[3], tap / w[3]);
+            const std::int64_t column = *sourceOf(attrs, 1, true, to % y[3], tap % w[3]);
             if (row >= 0 && row < x[2] && column >= 0 && column < x[3])
                 body(Link{size(row * x[3] + column), size(tap), size(to)});
         }

@@ -6,6 +6,14 @@
 
 namespace lockstep::cpu {
 
+std::optional<std::int64_t> sourceOf(const Conv2dAttrs& attrs, std::size_t axis, bool isForward, std::int64_t made,
+                                     std::int64_t tap) {
+    const std::int64_t offset = tap * attrs.dilation[axis] - attrs.padding[axis], stride = attrs.stride[axis];
+    if (isForward) return made * stride + offset;
+    if ((made - offset) % stride != 0) return std::nullopt;
+    return (made - offset) / stride;
+}
+
 GemmRun tileRun(const float* a, std::size_t aRowStride, const float* panel, std::size_t depth,
                 const std::vector<GemmPart>& parts) {
     GemmRun run{.a = a, .aRowStride = aRowStride, .aDepthStride = 1, .panel = panel};
