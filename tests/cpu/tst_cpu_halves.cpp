@@ -31,6 +31,8 @@ private slots:
     void layerNorms();
     void pairsOfRows_data() { addSimdTables(); }
     void pairsOfRows();
+    void pairsOfRowsInPanels_data() { addSimdTables(); }
+    void pairsOfRowsInPanels();
     void pools_data() { addSimdTables(); }
     void pools();
 };
@@ -359,6 +361,30 @@ void tst_cpu_halves::pairsOfRows() {
             QCOMPARE(pair >> 16, static_cast<std::uint32_t>(odd[i]));
         }
     }
+}
+
+void tst_cpu_halves::pairsOfRowsInPanels() {
+    constexpr std::size_t kRows = 3, kColumns = 96, kStride = 2 * kColumns + 7, kRowStride = 40, kPanelStride = 200;
+    const Halves image = halvesOf(noise(1, kRows * kStride + kColumns));
+    const float untouched = -1;
+    Floats pairs(3 * kPanelStride, untouched);
+    table().interleaveRows({.even = image.data(),
+                            .odd = image.data() + kColumns,
+                            .stride = kStride,
+                            .count = kRows,
+                            .columns = kColumns,
+                            .to = pairs.data(),
+                            .rowStride = kRowStride,
+                            .panelStride = kPanelStride});
+    Floats expected(pairs.size(), untouched);
+    for (std::size_t n = 0; n < kRows; ++n) {
+        for (std::size_t i = 0; i < kColumns; ++i) {
+            const auto even = static_cast<std::uint32_t>(image[n * kStride + i]);
+            const auto odd = static_cast<std::uint32_t>(image[n * kStride + kColumns + i]);
+            expected[n * kRowStride + i / 32 * kPanelStride + i % 32] = std::bit_cast<float>(odd << 16 | even);
+        }
+    }
+    QCOMPARE(std::memcmp(pairs.data(), expected.data(), pairs.size() * sizeof(float)), 0);
 }
 
 void tst_cpu_halves::pools() {

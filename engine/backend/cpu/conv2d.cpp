@@ -157,16 +157,15 @@ std::unique_ptr<Kernel> makeSumOfChannels(const Order& order, std::size_t image,
     });
 }
 
-// Gradients of weights by tiles, and of the bias if there is one.
-class TileWeights final : public Kernel {
+// Gradients of weights and, behind them, of the bias.
+class WeightsAndBias final : public Kernel {
 public:
-    TileWeights(const Order& order, std::unique_ptr<Kernel> weights) : m_weights(std::move(weights)) {
-        if (order.node.outputs.size() == 2) m_bias = makeSumOfChannels(order, 1, 1);
-    }
+    WeightsAndBias(std::unique_ptr<Kernel> weights, std::unique_ptr<Kernel> bias)
+        : m_weights(std::move(weights)), m_bias(std::move(bias)) {}
     std::size_t workspaceBytes() const override { return m_weights->workspaceBytes(); }
     void run(const KernelCall& call) override {
         m_weights->run(call);
-        if (m_bias) m_bias->run(call);
+        m_bias->run(call);
     }
 
 private:
@@ -176,8 +175,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
-    const auto ofTiles = [&](std::unique_ptr<Kernel> weights) {
-        return std::make_unique<TileWeights>(order, std::move(weights));
+    const auto ofTiles = [&](std::unique_ptr<Kernel> weights) -> std::unique_ptr<Kernel> {
+        if (order.node.outputs.size() == 1) return weights;
+        return std::make_unique<WeightsAndBias>(std::move(weights), makeSumOfChannels(order, 1, 1));
     };
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);

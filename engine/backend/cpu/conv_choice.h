@@ -27,6 +27,7 @@ constexpr bool isOwn(ConvAlgorithm algorithm) {
 }
 inline constexpr std::array kOfTiles{ConvAlgorithm::Samples, ConvAlgorithm::Gathered, ConvAlgorithm::Padded};
 constexpr bool isOfTiles(ConvAlgorithm algorithm) { return std::ranges::count(kOfTiles, algorithm) > 0; }
+// Whether one of those of tiles can make a pass, and is worth trying; of all others false.
 bool suits(ConvAlgorithm ofTiles, const ConvPass& pass);
 inline constexpr const char* kDirectBf16 = "direct+bf16";
 inline constexpr const char* kSamplesBf16 = "samples+bf16";

@@ -245,9 +245,7 @@ public:
 private:
     std::size_t pixels() const { return m_dy.samples * m_dy.pixels; }
     std::size_t places() const { return divideUp(pixels(), kPlace); }
-    std::size_t scratchFloats() const {
-        return std::max({kTilePanel * kTilePanel, kPairs * m_x.channels, m_dy.channels});
-    }
+    std::size_t scratchFloats() const { return std::max(kTilePanel * kTilePanel, kPairs * m_x.channels); }
     float* gatheredX(const KernelCall& call) const { return reinterpret_cast<float*>(call.workspace); }
     float* gatheredDy(const KernelCall& call) const { return gatheredX(call) + m_placesAtOnce * m_x.channels * kPairs; }
     float* scratch(const KernelCall& call, std::size_t part) const {
@@ -260,7 +258,7 @@ private:
             for (std::size_t place = begin; place < end; ++place) {
                 const std::size_t first = (range.begin + place) * kPlace;
                 gatherX(call, first, tap, scratch(call, part), gatheredX(call) + m_parts[place].a);
-                if (tap == 0) gatherDy(call, first, scratch(call, part), gatheredDy(call) + m_parts[place].panel);
+                if (tap == 0) gatherDy(call, first, gatheredDy(call) + m_parts[place].panel);
             }
         });
     }
@@ -280,15 +278,17 @@ private:
     }
 
     // [panel of filters][pair of pixels][filter]
-    void gatherDy(const KernelCall& call, std::size_t first, float* row, float* to) const {
+    void gatherDy(const KernelCall& call, std::size_t first, float* to) const {
         const auto pixel = [&](std::size_t at) {
             return at < pixels() ? in<Bf16>(call, 1) + at * m_dy.channels : m_zeros.data();
         };
-        for (std::size_t n = 0; n < kPlace; n += 2) {
-            m_machine.simd->interleave(pixel(first + n), pixel(first + n + 1), row, m_dy.channels);
-            m_machine.simd->copyRows(row, kTilePanel, kTilePanel, to + n / 2 * kTilePanel, kPairs * kTilePanel,
-                                     m_dy.channels / kTilePanel);
-        }
+        for (std::size_t n = 0; n < kPlace; n += 2)
+            m_machine.simd->interleaveRows({.even = pixel(first + n),
+                                            .odd = pixel(first + n + 1),
+                                            .count = 1,
+                                            .columns = m_dy.channels,
+                                            .to = to + n / 2 * kTilePanel,
+                                            .panelStride = kPairs * kTilePanel});
     }
 
     void multiply(const KernelCall& call, Range range, std::size_t tap) const {

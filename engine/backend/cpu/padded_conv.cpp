@@ -27,6 +27,7 @@ struct Extent {
     explicit Extent(const Shape& image) : rows(image[2]), columns(image[3]) {}
 };
 
+// Where pixels lie that are read and where those lie that are made, at the same places of one line.
 class Line {
 public:
     Line(const Conv2dAttrs& attrs, bool isForward, const Shape& read, const Shape& w, const Shape& made)

@@ -158,7 +158,7 @@ public:
 private:
     std::size_t pairs() const { return m_x.samples / 2; }
     std::size_t floatsOf(const Grid& image) const { return image.groups * image.pixels * image.channels * pairs(); }
-    std::size_t scratchFloats() const { return std::max(kTilePanel * kTilePanel, pairs() * 16); }
+    std::size_t scratchFloats() const { return std::max(kTilePanel * kTilePanel, pairs() * m_x.channels); }
 
     // body(part, place), where a place is a pixel of a group.
     template <class Body>
@@ -168,34 +168,36 @@ private:
                     for (std::size_t place = begin; place < end; ++place) body(part, place);
                 });
     }
-    // body(pair, the pixel of its first sample, of its second)
-    template <class Body>
-    void forEachPair(const Bf16* values, const Grid& image, std::size_t place, Body body) const {
-        const Bf16* even = values + image.at(place / image.pixels, place % image.pixels);
-        for (std::size_t pair = 0; pair < pairs(); ++pair, even += 2 * image.sampleStride())
-            body(pair, even, even + image.sampleStride());
+    // A place's samples, the second with the first and so on.
+    PairedRows pairsOf(const Bf16* values, const Grid& image, std::size_t place) const {
+        const Bf16* const first = values + image.at(place / image.pixels, place % image.pixels);
+        return {.even = first,
+                .odd = first + image.sampleStride(),
+                .stride = 2 * image.sampleStride(),
+                .count = pairs(),
+                .columns = image.channels};
     }
 
     // [place][channel][pair of samples]
-    void packX(const Bf16* values, std::size_t place, float* block, float* x) const {
-        for (std::size_t channel = 0; channel < m_x.channels; channel += 16) {
-            forEachPair(values, m_x, place, [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
-                m_machine.simd->interleave(even + channel, odd + channel, block + pair * 16, 16);
-            });
-            float* const rows = x + (place * m_x.channels + channel) * pairs();
-            for (std::size_t pair = 0; pair < pairs(); pair += 16)
-                m_machine.simd->rowsToLanes(block + pair * 16, 16, 16, rows + pair, pairs(), 16);
-        }
+    void packX(const Bf16* values, std::size_t place, float* rows, float* x) const {
+        PairedRows samples = pairsOf(values, m_x, place);
+        samples.to = rows;
+        samples.rowStride = m_x.channels;
+        samples.panelStride = kTilePanel;
+        m_machine.simd->interleaveRows(samples);
+        float* const to = x + place * m_x.channels * pairs();
+        for (std::size_t pair = 0; pair < pairs(); pair += kPairs)
+            m_machine.simd->rowsToLanes(rows + pair * m_x.channels, m_x.channels, kPairs, to + pair, pairs(),
+                                        m_x.channels);
     }
 
     // [place][panel of filters][pair of samples][filter]
     void packY(const Bf16* values, std::size_t place, float* dy) const {
-        forEachPair(values, m_dy, place, [&](std::size_t pair, const Bf16* even, const Bf16* odd) {
-            for (std::size_t filter = 0; filter < m_dy.channels; filter += kTilePanel)
-                m_machine.simd->interleave(even + filter, odd + filter,
-                                           dy + (place * m_dy.channels + filter) * pairs() + pair * kTilePanel,
-                                           kTilePanel);
-        });
+        PairedRows samples = pairsOf(values, m_dy, place);
+        samples.to = dy + place * m_dy.channels * pairs();
+        samples.rowStride = kTilePanel;
+        samples.panelStride = pairs() * kTilePanel;
+        m_machine.simd->interleaveRows(samples);
     }
 
     void makeTaps(const RowProducts& products, const float* x, const float* dy, std::size_t row, std::size_t panel,

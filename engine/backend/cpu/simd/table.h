@@ -284,8 +284,8 @@ struct SimdTable {
                         std::size_t count);
     // Two rows of bf16 as pairs in the place of floats, the even one's element below; count: a multiple of 16.
     void (*interleave)(const Bf16* even, const Bf16* odd, float* pairs, std::size_t count);
-    void (*interleaveRows)(const PairedRows& rows);
-    std::size_t panelColumns, panelRows;  // columns: a multiple of 16
+    void (*interleaveRows)(const PairedRows& rows);  // the same of many, in panels
+    std::size_t panelColumns, panelRows;             // columns: a multiple of 16
     void (*gemmPanel)(const GemmRun& run);
     // a is packed: for each panel of `panelRows` rows, that many floats at each depth; its strides are not looked at.
     void (*gemmPacked)(const GemmRun& run);
