@@ -11,7 +11,8 @@ using namespace lockstep;
 using namespace lockstep::cpu;
 
 // Loops over images of bf16, channels last, and over rows of it against those over the same numbers as floats, whose
-// results are rounded: the same bits, in one block of channels or up to the end, and nothing written beside it.
+// results are rounded: the same bits, in one block of channels or up to the end, and nothing written beside it. Sums
+// are of the same numbers in another order.
 class tst_cpu_halves : public QObject {
     Q_OBJECT
 private slots:
@@ -21,6 +22,8 @@ private slots:
     void norms();
     void normGradients_data() { addSimdTables(); }
     void normGradients();
+    void blocksSideBySide_data() { addSimdTables(); }
+    void blocksSideBySide();
     void elementwise_data() { addSimdTables(); }
     void elementwise();
     void smoothActivations_data() { addSimdTables(); }
@@ -97,6 +100,15 @@ void compare(const Halves& image, const Floats& block) {
     }
 }
 
+// Sums of `count` floats in each lane.
+void compareSums(const double* found, const double* expected, std::size_t count) {
+    for (std::size_t lane = 0; lane < 16; ++lane) {
+        const double error = std::abs(found[lane] - expected[lane]);
+        QVERIFY2(error <= 1e-6 * (std::abs(expected[lane]) + static_cast<double>(count)),
+                 qPrintable(QString::number(error)));
+    }
+}
+
 }  // namespace
 
 void tst_cpu_halves::sums() {
@@ -106,11 +118,13 @@ void tst_cpu_halves::sums() {
         const Floats x = rounded(noise(1, pixels * kBlock));
         const Halves halves = image(x);
         double found[3][16] = {}, expected[3][16] = {};
-        simd.halves.moments(halves.data() + kBlock, x.size(), kStep, shift.data(), found[0], found[1]);
+        simd.halves.moments({.x = halves.data() + kBlock, .count = x.size(), .step = kStep, .shift = shift.data()},
+                            {found[0], found[1]});
         simd.halves.sum(halves.data() + kBlock, x.size(), kStep, found[2]);
-        simd.floats.moments(x.data(), x.size(), kBlock, shift.data(), expected[0], expected[1]);
+        simd.floats.moments({.x = x.data(), .count = x.size(), .shift = shift.data()}, {expected[0], expected[1]});
         simd.floats.sum(x.data(), x.size(), kBlock, expected[2]);
-        QCOMPARE(std::memcmp(found, expected, sizeof found), 0);
+        for (const int i : {0, 1}) compareSums(found[i], expected[i], pixels);
+        QCOMPARE(std::memcmp(found[2], expected[2], sizeof found[2]), 0);
     }
 }
 
@@ -202,7 +216,7 @@ void tst_cpu_halves::normGradients() {
                         simd.floats.gradSums(kept, {expected[0], expected[1], expected[2]}, GradMask::None, false,
                                              other);
                     }
-                    QCOMPARE(std::memcmp(found, expected, sizeof found), 0);
+                    for (const int i : {0, 1, 2}) compareSums(found[i], expected[i], pixels);
                     simd.floats.gradApply(run, mask, pair, other);
                     simd.halves.gradApply(halfRun, mask, pair, other);
                     compare(halfDx, dx);
@@ -211,6 +225,51 @@ void tst_cpu_halves::normGradients() {
                 }
             }
         }
+    }
+}
+
+// Three blocks at once are as one after the other, to the bit, whatever lies between their patterns and sums.
+void tst_cpu_halves::blocksSideBySide() {
+    constexpr std::size_t kBlocks = kStep / kBlock, kApart = 24;
+    const SimdTable& simd = table();
+    std::vector<Floats> patterns;
+    for (std::uint64_t i = 0; i < 9; ++i) patterns.push_back(noise(20 + i, kBlocks * kApart));
+    using Sums = std::array<double, kBlocks * kApart>;
+    const auto make = [&](std::size_t pixels, std::size_t blocks) {
+        std::vector<Halves> read, written;
+        for (std::uint64_t i = 0; i < 5; ++i) read.push_back(halvesOf(rounded(noise(10 + i, pixels * kStep))));
+        std::vector<Sums> sums(5, Sums{});
+        for (int i = 0; i < 3; ++i) written.push_back(untouched(pixels));
+        for (std::size_t block = 0; block < kBlocks; block += blocks) {
+            const auto pattern = [&](std::size_t i) { return patterns[i].data() + block * kApart; };
+            const auto from = [&](std::size_t i) { return read[i].data() + block * kBlock; };
+            const auto to = [&](std::size_t i) { return written[i].data() + block * kBlock; };
+            const auto sum = [&](std::size_t i) { return sums[i].data() + block * kApart; };
+            const auto over = [&](auto run) {
+                run.count = pixels * kBlock, run.step = kStep, run.blocks = blocks, run.apart = kApart;
+                return run;
+            };
+            simd.halves.moments(over(MomentsRunOf<Bf16>{.x = from(0), .shift = pattern(0)}), {sum(0), sum(1), kApart});
+            NormRunOf<Bf16> norm{.x = from(0), .r = from(1), .y = to(0)};
+            norm.mean = pattern(0), norm.scale = pattern(1), norm.offset = pattern(2);
+            norm.mean2 = pattern(3), norm.scale2 = pattern(4);
+            simd.halves.norm(over(norm), 2, true);
+            GradRunOf<Bf16> grad{
+                .g1 = from(0), .g2 = from(1), .x = from(2), .z = from(3), .x2 = from(4), .out = to(1), .dx = to(2)};
+            grad.mean = pattern(0), grad.scale = pattern(1), grad.offset = pattern(2);
+            grad.slope = pattern(3), grad.shift = pattern(4);
+            grad.mean2 = pattern(5), grad.scale2 = pattern(6), grad.slope2 = pattern(7), grad.shift2 = pattern(8);
+            simd.halves.gradSums(over(grad), {sum(2), sum(3), sum(4), kApart}, GradMask::Recomputed, true,
+                                 GradOther::Norm);
+            simd.halves.gradApply(over(grad), GradMask::Recomputed, true, GradOther::Norm);
+        }
+        return std::pair(written, sums);
+    };
+    for (const std::size_t pixels : kPixels) {
+        const auto [written, sums] = make(pixels, kBlocks);
+        QVERIFY(std::pair(written, sums) == make(pixels, 1));
+        for (const Halves& image : written) QVERIFY(std::ranges::count(image, kUntouched) < 16);
+        for (const Sums& each : sums) QVERIFY(each[kBlock] == 0 && each[kApart] != 0);
     }
 }
 

@@ -83,7 +83,7 @@ void tst_cpu_product::machines() {
     for (std::size_t i = 0; i < tables.size(); ++i) {
         if (tables[i]) QTest::newRow(tables[i]->name) << static_cast<int>(i);
     }
-    if (bestBf16()) QTest::newRow("v4_bf16") << static_cast<int>(tables.size());
+    if (bestBf16()) QTest::newRow("pairs of bf16") << static_cast<int>(tables.size());
 }
 
 void tst_cpu_product::agreesWithPlainSums_data() { machines(); }

@@ -81,7 +81,7 @@ void tst_cpu_simd::sums() {
         const Floats x = noise(1, count, 3), shift = noise(2, 16, 3);
         double sum[16] = {}, square[16] = {}, plain[16] = {}, wantSum[16] = {}, wantSquare[16] = {}, wantPlain[16] = {};
         double squares = 0;
-        simd.floats.moments(x.data(), count, 16, shift.data(), sum, square);
+        simd.floats.moments({.x = x.data(), .count = count, .shift = shift.data()}, {sum, square});
         simd.floats.sum(x.data(), count, 16, plain);
         for (std::size_t i = 0; i < count; ++i) {
             const double centred = static_cast<double>(x[i]) - shift[i % 16];

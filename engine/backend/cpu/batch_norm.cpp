@@ -57,6 +57,7 @@ struct Moments {
 
 // The affine forms of an item's blocks, each of both branches.
 using Affines = std::array<std::array<Affine, 2>, NormItems::kMostBlocks>;
+constexpr std::size_t kAffinesApart = sizeof(Affines::value_type) / sizeof(float);
 
 // The rest of a forward pass once each channel has its affine form.
 template <class T>
@@ -70,49 +71,39 @@ public:
           m_branches(branchesOf(attrs)) {}
 
     void apply(const KernelCall& call, std::int64_t item, const Affines& affines) const {
-        std::array<NormRunOf<T>, NormItems::kMostBlocks> runs;
-        std::array<Pattern, NormItems::kMostBlocks> offsets;
-        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
-        for (std::int64_t block = first; block < end; ++block) {
-            const auto i = static_cast<std::size_t>(block - first);
-            runs[i] = runOver(affines[i], offsets[i]);
-            runs[i].count = m_runs.length(block);
-        }
-        const T* r = m_attrs.residual == Residual::None ? nullptr : in<T>(call, 5);
+        const std::int64_t first = m_items.firstBlock(item);
+        const auto& [one, two] = affines.front();
+        NormRunOf<T> run{.count = m_runs.length(first),
+                         .step = m_runs.step,
+                         .blocks = static_cast<std::size_t>(m_items.endBlock(item) - first),
+                         .apart = kAffinesApart,
+                         .mean = one.mean.lane,
+                         .scale = one.scale.lane,
+                         .offset = one.offset.lane,
+                         .mean2 = two.mean.lane,
+                         .scale2 = two.scale.lane};
         // Backwards: what the first pass read last is still in the cache.
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
-            for (std::int64_t block = first; block < end; ++block) {
-                const std::size_t at = m_runs.at(n, block);
-                NormRunOf<T>& run = runs[static_cast<std::size_t>(block - first)];
-                run.x = in<T>(call, 0) + at;
-                run.r = r ? r + at : nullptr;
-                run.y = out<T>(call, 0) + at;
-                m_loops.norm(run, static_cast<int>(m_attrs.residual), m_attrs.relu);
-            }
+            const std::size_t at = m_runs.at(n, first);
+            run.x = in<T>(call, 0) + at;
+            run.r = m_attrs.residual == Residual::None ? nullptr : in<T>(call, 5) + at;
+            run.y = out<T>(call, 0) + at;
+            m_loops.norm(run, static_cast<int>(m_attrs.residual), m_attrs.relu);
         }
     }
 
 protected:
-    NormRunOf<T> runOver(const std::array<Affine, 2>& affine, Pattern& offset) const {
-        offset = affine[0].offset;
-        if (m_attrs.residual == Residual::Norm) {
-            for (int lane = 0; lane < 16; ++lane) offset.lane[lane] += affine[1].offset.lane[lane];
-        }
-        return {.step = m_runs.step,
-                .mean = affine[0].mean.lane,
-                .scale = affine[0].scale.lane,
-                .offset = offset.lane,
-                .mean2 = affine[1].mean.lane,
-                .scale2 = affine[1].scale.lane};
-    }
-    // affineFor(block, branch) for an item's.
+    // affineFor(block, branch) for an item's. The first branch's offset is that of both.
     template <class AffineOf>
     Affines affinesOf(std::int64_t item, const AffineOf& affineFor) const {
         Affines affines;
         const std::int64_t first = m_items.firstBlock(item);
         for (std::int64_t block = first; block < m_items.endBlock(item); ++block) {
-            for (std::size_t b = 0; b < m_branches.size(); ++b)
-                affines[static_cast<std::size_t>(block - first)][b] = affineFor(block, b);
+            auto& [one, two] = affines[static_cast<std::size_t>(block - first)];
+            one = affineFor(block, 0);
+            if (m_branches.size() == 1) continue;
+            two = affineFor(block, 1);
+            for (std::size_t lane = 0; lane < 16; ++lane) one.offset.lane[lane] += two.offset.lane[lane];
         }
         return affines;
     }
@@ -173,12 +164,14 @@ private:
         std::array<Moments, NormItems::kMostBlocks> sums{};
         for (std::int64_t block = first; block < end; ++block)
             shifts[static_cast<std::size_t>(block - first)] = nearbyValues(m_runs, block, x);
+        MomentsRunOf<T> run{.count = m_runs.length(first),
+                            .step = m_runs.step,
+                            .blocks = static_cast<std::size_t>(end - first),
+                            .apart = sizeof(Pattern) / sizeof(float),
+                            .shift = shifts.front().lane};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            for (std::int64_t block = first; block < end; ++block) {
-                const auto i = static_cast<std::size_t>(block - first);
-                m_loops.moments(x + m_runs.at(n, block), m_runs.length(block), m_runs.step, shifts[i].lane, sums[i].sum,
-                                sums[i].square);
-            }
+            run.x = x + m_runs.at(n, first);
+            m_loops.moments(run, {sums.front().sum, sums.front().square, sizeof(Moments) / sizeof(double)});
         }
         for (std::int64_t block = first; block < end; ++block) {
             Moments& moments = sums[static_cast<std::size_t>(block - first)];

@@ -15,7 +15,7 @@ namespace lockstep::cpu {
 // side) and a slice of the batch: whole batches while there are blocks enough for the threads, so that the second pass
 // finds in the cache what the first one read.
 struct NormItems {
-    static constexpr std::int64_t kMostBlocks = 16;
+    static constexpr std::int64_t kMostBlocks = cpu::kMostBlocks;
     std::int64_t blocks = 1, blocksOfItem = 1, slices = 1, samples = 1;
     int threads = 1;
 

@@ -75,8 +75,10 @@ private:
                         patternOf(m_runs, block, in(call, norm.invStd)));
     }
 
-    GradRunOf<T> runOver(const KernelCall& call, std::int64_t sample, std::int64_t block) const {
-        const std::size_t at = m_runs.at(sample, block);
+    // Over all blocks of an item, of one sample; `apart` from one's patterns to the next one's.
+    GradRunOf<T> runOver(const KernelCall& call, std::int64_t sample, std::int64_t item, std::size_t apart) const {
+        const std::int64_t first = m_items.firstBlock(item);
+        const std::size_t at = m_runs.at(sample, first);
         const auto read = [&](std::size_t port) { return port == Ports::kNone ? nullptr : in<T>(call, port) + at; };
         GradRunOf<T> run{.g1 = read(m_ports.g1),
                          .g2 = read(m_ports.g2),
@@ -85,8 +87,10 @@ private:
                          .x2 = read(m_ports.second)};
         run.out = m_ports.other == Ports::kNone ? nullptr : out<T>(call, m_ports.other) + at;
         run.dx = out<T>(call, m_ports.dx) + at;
-        run.count = m_runs.length(block);
+        run.count = m_runs.length(first);
         run.step = m_runs.step;
+        run.blocks = static_cast<std::size_t>(m_items.endBlock(item) - first);
+        run.apart = apart;
         return run;
     }
 
@@ -107,13 +111,12 @@ private:
             one = affine(call, block, firstNorm(), optionalIn(call, m_ports.beta));
             if (isSecond()) two = affine(call, block, secondNorm(), nullptr);
         }
+        Sums& all = sums.front();
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            for (std::int64_t block = first; block < end; ++block) {
-                const auto i = static_cast<std::size_t>(block - first);
-                GradRunOf<T> run = runOver(call, n, block);
-                setAffine(run, affines[i][0], affines[i][1]);
-                m_loops.gradSums(run, {sums[i].s, sums[i].q, sums[i].r}, m_attrs.mask, m_attrs.pair, m_attrs.other);
-            }
+            GradRunOf<T> run = runOver(call, n, item, sizeof affines.front() / sizeof(float));
+            setAffine(run, affines.front()[0], affines.front()[1]);
+            m_loops.gradSums(run, {all.s, all.q, all.r, sizeof(Sums) / sizeof(double)}, m_attrs.mask, m_attrs.pair,
+                             m_attrs.other);
         }
         for (std::int64_t block = first; block < end; ++block) {
             Sums& found = sums[static_cast<std::size_t>(block - first)];
@@ -170,17 +173,15 @@ private:
         std::array<std::array<Chain, 2>, NormItems::kMostBlocks> all;
         for (std::int64_t block = first; block < end; ++block)
             all[static_cast<std::size_t>(block - first)] = chains(call, block, m_items.slice(item) == 0);
+        const auto& [one, two] = all.front();
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
-            for (std::int64_t block = first; block < end; ++block) {
-                const auto& [one, two] = all[static_cast<std::size_t>(block - first)];
-                GradRunOf<T> run = runOver(call, n, block);
-                setAffine(run, one.affine, two.affine);
-                run.slope = one.slope.lane;
-                run.shift = one.shift.lane;
-                run.slope2 = two.slope.lane;
-                run.shift2 = two.shift.lane;
-                m_loops.gradApply(run, m_attrs.mask, m_attrs.pair, m_attrs.other);
-            }
+            GradRunOf<T> run = runOver(call, n, item, sizeof all.front() / sizeof(float));
+            setAffine(run, one.affine, two.affine);
+            run.slope = one.slope.lane;
+            run.shift = one.shift.lane;
+            run.slope2 = two.slope.lane;
+            run.shift2 = two.shift.lane;
+            m_loops.gradApply(run, m_attrs.mask, m_attrs.pair, m_attrs.other);
         }
     }
 

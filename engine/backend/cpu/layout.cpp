@@ -89,7 +89,7 @@ ChannelRuns channelRuns(const Value& value) {
 }
 
 ChannelRuns inPieces(ChannelRuns runs) {
-    constexpr std::int64_t kLeast = 16, kMost = 64;
+    constexpr std::int64_t kLeast = 16, kMost = 256;
     const bool isChannelsLast = runs.step != 16;
     const std::int64_t all = runs.samples * runs.pixels;
     std::int64_t pixels = kMost;

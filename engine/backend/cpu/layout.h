@@ -57,8 +57,8 @@ struct ChannelRuns {
 // when they fill all groups: then a `sample` is a group of sixteen, and has sixteen times the pixels.
 ChannelRuns channelRuns(const Value& value);
 
-// The same elements; where channels lie last, a `sample` is so few pixels that the nearest cache keeps them while one
-// block after another is gone through.
+// The same elements; where channels lie last, a `sample` is some pixels, of however many samples, enough to be worth a
+// loop's while.
 ChannelRuns inPieces(ChannelRuns runs);
 
 }  // namespace lockstep::cpu

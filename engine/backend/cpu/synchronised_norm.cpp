@@ -95,8 +95,11 @@ private:
         const Pattern near = nearbyValues(m_runs, block, in<T>(call, 0));
         LaneSums sums{};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n)
-            m_loops.moments(in<T>(call, 0) + m_runs.at(n, block), m_runs.length(block), m_runs.step, near.lane,
-                            sums.first, sums.second);
+            m_loops.moments({.x = in<T>(call, 0) + m_runs.at(n, block),
+                             .count = m_runs.length(block),
+                             .step = m_runs.step,
+                             .shift = near.lane},
+                            {sums.first, sums.second});
         m_runs.fold(sums.first);
         m_runs.fold(sums.second);
         this->sumsOf(call, block, m_items.slice(item)) = sums;
@@ -130,9 +133,11 @@ public:
 private:
     void apply(const KernelCall& call, std::int64_t block, std::int64_t item) const {
         const Affine affine = settle(call, block, m_items.slice(item) == 0);
-        NormRunOf<T> run{
-            .step = m_runs.step, .mean = affine.mean.lane, .scale = affine.scale.lane, .offset = affine.offset.lane};
-        run.count = m_runs.length(block);
+        NormRunOf<T> run{.count = m_runs.length(block),
+                         .step = m_runs.step,
+                         .mean = affine.mean.lane,
+                         .scale = affine.scale.lane,
+                         .offset = affine.offset.lane};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
             run.x = in<T>(call, 0) + m_runs.at(n, block);
             run.y = out<T>(call, 0) + m_runs.at(n, block);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/backend/cpu/simd/table.h"
 
 namespace lockstep::cpu {
@@ -14,18 +16,20 @@ bool hasV4() {
            __builtin_cpu_supports("avx512vl");
 }
 
+bool hasBf16() { return hasV4() && __builtin_cpu_supports("avx512bf16"); }
+
 }  // namespace
 
-const Bf16Table* bestBf16() { return hasV4() && __builtin_cpu_supports("avx512bf16") ? &v4_bf16::kBf16Table : nullptr; }
+const Bf16Table* bestBf16() { return hasBf16() ? &v4_bf16::kBf16Table : nullptr; }
 
-std::array<const SimdTable*, 3> allSimd() {
-    return {&baseline::kTable, hasV3() ? &v3::kTable : nullptr, hasV4() ? &v4::kTable : nullptr};
+std::array<const SimdTable*, 4> allSimd() {
+    return {&baseline::kTable, hasV3() ? &v3::kTable : nullptr, hasV4() ? &v4::kTable : nullptr,
+            hasBf16() ? &v4_bf16::kTable : nullptr};
 }
 
 const SimdTable& bestSimd() {
     const auto tables = allSimd();
-    if (tables[2]) return *tables[2];
-    return tables[1] ? *tables[1] : *tables[0];
+    return **std::find_if(tables.rbegin(), tables.rend(), [](const SimdTable* table) { return table != nullptr; });
 }
 
 }  // namespace lockstep::cpu

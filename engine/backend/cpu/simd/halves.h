@@ -7,7 +7,7 @@
 #include "engine/backend/cpu/simd/table.h"
 
 // Sixteen bf16 at once, which are floats in registers: widened as they are read, rounded to nearest, ties to even, as
-// they are written. NaN stays NaN.
+// they are written. NaN stays NaN. Processors that round in one instruction make zero of what is below 2^-126.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 // In the upper halves of what it returns.
@@ -50,7 +50,11 @@ struct Halves<F16> {
         return (F16)((U16)_mm512_maskz_cvtepu16_epi32(kAll, get<__m256i>(at)) << 16);
     }
     [[gnu::always_inline]] static void store(Bf16* at, F16 value) {
+#ifdef __AVX512BF16__
+        put(at, (__m256i)_mm512_cvtneps_pbh((__m512)value));
+#else
         put(at, _mm512_maskz_cvtepi32_epi16(kAll, (__m512i)(roundedToHalf<U16>(value) >> 16)));
+#endif
     }
 };
 #endif

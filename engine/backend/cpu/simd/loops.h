@@ -6,7 +6,7 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 // Of floats and of bf16 (Loops).
 template <class T>
-void moments(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
+void moments(const MomentsRunOf<T>& run, const MomentSums& sums);
 template <class T>
 void sum(const T* x, std::size_t count, std::size_t step, double* sum);
 template <class T>

@@ -14,41 +14,86 @@ constexpr std::size_t kChunk = 256 * 16;
     for (int lane = 0; lane < 16; ++lane) sum[lane] += rest.lane[lane];
 }
 
+// body(block, element, pixels, stride): of each block some pixels, the first of which is that element. Of floats there
+// is one block, which is gone through at once. Of bf16 all blocks of a few pixels come before those of the next: as far
+// apart as makes each a stream of its own for the processor, which follows one in a page of memory, and as meets in no
+// set of a cache.
+template <class T, class Run, class Body>
+[[gnu::always_inline]] inline void overBlocks(const Run& run, std::size_t begin, std::size_t end, const Body& body) {
+    if constexpr (!kIsHalf<T>) {
+        body(std::size_t{0}, begin, (end - begin) / 16, std::size_t{16});
+    } else {
+        constexpr std::size_t kAtOnce = 4;
+        const std::size_t pixels = (end - begin) / 16, each = pixels / kAtOnce,
+                          apart = each - (each > 0 && each % 2 == 0);
+        const auto some = [&](std::size_t pixel, auto count) __attribute__((always_inline)) {
+            for (std::size_t block = 0; block < run.blocks; ++block)
+                body(block, (begin / 16 + pixel) * run.step + block * 16, count.value, apart * run.step);
+        };
+        for (std::size_t pixel = 0; pixel < apart; ++pixel) some(pixel, Index<kAtOnce>{});
+        for (std::size_t pixel = apart * kAtOnce; pixel < pixels; ++pixel) some(pixel, Index<1>{});
+    }
+}
+
+// Sums of floats of each block, which then go on in double.
+struct BlockSums {
+    alignas(64) float lanes[kMostBlocks * 16];
+
+    explicit BlockSums(std::size_t blocks) {
+        for (std::size_t block = 0; block < blocks; ++block) store(at(block), F16{});
+    }
+    float* at(std::size_t block) { return lanes + block * 16; }
+    void addTo(double* sums, std::size_t apart, std::size_t blocks) const {
+        for (std::size_t block = 0; block < blocks; ++block) {
+            for (std::size_t lane = 0; lane < 16; ++lane) sums[block * apart + lane] += lanes[block * 16 + lane];
+        }
+    }
+};
+
 template <class T>
-[[gnu::always_inline]] inline void momentsOf(const T* x, std::size_t count, std::size_t step, F16 shift, double* sum,
-                                             double* square) {
-    F16 s0{}, s1{}, q0{}, q1{};
-    std::size_t i = 0;
-    for (; i + 32 <= count; i += 32) {
-        const F16 u = load(x + place<T>(i, step)) - shift, v = load(x + place<T>(i + 16, step)) - shift;
-        s0 += u;
-        s1 += v;
-        q0 += u * u;
-        q1 += v * v;
-    }
-    if (i < count) {
-        const F16 u = load(x + place<T>(i, step)) - shift;
-        s0 += u;
-        q0 += u * u;
-    }
-    addTo(sum, s0 + s1);
-    addTo(square, q0 + q1);
+void momentsOfChunk(const MomentsRunOf<T>& run, std::size_t begin, std::size_t end, const MomentSums& sums) {
+    BlockSums sum(run.blocks), square(run.blocks);
+    overBlocks<T>(
+        run, begin, end,
+        [&](std::size_t block, std::size_t at, std::size_t pixels, std::size_t stride) __attribute__((always_inline)) {
+            const F16 shift = load(run.shift + block * run.apart);
+            F16 s0 = load(sum.at(block)), q0 = load(square.at(block)), s1{}, q1{};
+            std::size_t i = 0;
+            for (; i + 2 <= pixels; i += 2, at += 2 * stride) {
+                const F16 u = load(run.x + at) - shift, v = load(run.x + at + stride) - shift;
+                s0 += u;
+                s1 += v;
+                q0 += u * u;
+                q1 += v * v;
+            }
+            if (i < pixels) {
+                const F16 u = load(run.x + at) - shift;
+                s0 += u;
+                q0 += u * u;
+            }
+            store(sum.at(block), s0 + s1);
+            store(square.at(block), q0 + q1);
+        });
+    sum.addTo(sums.sum, sums.apart, run.blocks);
+    square.addTo(sums.square, sums.apart, run.blocks);
 }
 
 }  // namespace
 
 template <class T>
-void moments(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square) {
-    const F16 k = load(shift);
-    const std::size_t whole = count / 16 * 16;
+void moments(const MomentsRunOf<T>& given, const MomentSums& sums) {
+    const MomentsRunOf<T> run = given;  // of its own, which nothing that is stored can change
+    const std::size_t whole = run.count / 16 * 16;
     for (std::size_t i = 0; i < whole; i += kChunk)
-        momentsOf(x + place<T>(i, step), whole - i < kChunk ? whole - i : kChunk, step, k, sum, square);
+        momentsOfChunk(run, i, whole - i < kChunk ? whole : i + kChunk, sums);
     if constexpr (!kIsHalf<T>) {
-        if (whole == count) return;
+        if (whole == run.count) return;
         Rest rest;
-        store(rest.lane, k);
-        for (std::size_t i = whole; i < count; ++i) rest.lane[i - whole] = x[i];
-        momentsOf(rest.lane, 16, step, k, sum, square);
+        store(rest.lane, load(run.shift));
+        for (std::size_t i = whole; i < run.count; ++i) rest.lane[i - whole] = run.x[i];
+        MomentsRunOf<T> last = run;
+        last.x = rest.lane;
+        momentsOfChunk(last, 0, 16, sums);
     }
 }
 
@@ -70,16 +115,21 @@ namespace {
 
 template <int kResidual, bool kRelu, class T>
 void normWhole(const NormRunOf<T>& given) {
-    const NormRunOf<T> run = given;  // of its own, which nothing that is stored can change
-    const F16 mean = load(run.mean), scale = load(run.scale), offset = load(run.offset);
-    const F16 mean2 = kResidual == 2 ? load(run.mean2) : F16{}, scale2 = kResidual == 2 ? load(run.scale2) : F16{};
-    for (std::size_t i = 0; i < run.count; i += 16) {
-        const std::size_t at = place<T>(i, run.step);
-        F16 y = (load(run.x + at) - mean) * scale + offset;
-        if constexpr (kResidual == 1) y += load(run.r + at);
-        if constexpr (kResidual == 2) y += (load(run.r + at) - mean2) * scale2;
-        store(run.y + at, kRelu ? positive(y) : y);
-    }
+    const NormRunOf<T> run = given;
+    overBlocks<T>(
+        run, 0, run.count,
+        [&](std::size_t block, std::size_t at, std::size_t pixels, std::size_t stride) __attribute__((always_inline)) {
+            const auto pattern = [&](const float* first) { return load(first + block * run.apart); };
+            const F16 mean = pattern(run.mean), scale = pattern(run.scale), offset = pattern(run.offset);
+            const F16 mean2 = kResidual == 2 ? pattern(run.mean2) : F16{};
+            const F16 scale2 = kResidual == 2 ? pattern(run.scale2) : F16{};
+            for (std::size_t i = 0; i < pixels; ++i, at += stride) {
+                F16 y = (load(run.x + at) - mean) * scale + offset;
+                if constexpr (kResidual == 1) y += load(run.r + at);
+                if constexpr (kResidual == 2) y += (load(run.r + at) - mean2) * scale2;
+                store(run.y + at, kRelu ? positive(y) : y);
+            }
+        });
 }
 
 template <int kResidual, bool kRelu>
@@ -117,49 +167,67 @@ template <GradMask kMask, bool kPair, class T>
 }
 
 template <GradMask kMask, bool kPair, GradOther kOther, class T>
+void gradSumsOfChunk(const GradRunOf<T>& run, std::size_t begin, std::size_t end, const GradSums& sums) {
+    constexpr bool kSecond = kOther == GradOther::Norm, kKeeps = kSecond || kOther == GradOther::Kept;
+    BlockSums s(run.blocks), q(run.blocks), r(kSecond ? run.blocks : 0);
+    overBlocks<T>(
+        run, begin, end,
+        [&](std::size_t block, std::size_t at, std::size_t pixels, std::size_t stride) __attribute__((always_inline)) {
+            const auto pattern = [&](const float* first) { return load(first + block * run.apart); };
+            const F16 mean = pattern(run.mean), mean2 = kSecond ? pattern(run.mean2) : F16{};
+            constexpr bool kRecomputes = kMask == GradMask::Recomputed;
+            const F16 scale = kRecomputes ? pattern(run.scale) : F16{},
+                      offset = kRecomputes ? pattern(run.offset) : F16{};
+            F16 sumS = load(s.at(block)), sumQ = load(q.at(block)), sumR = kSecond ? load(r.at(block)) : F16{};
+            for (std::size_t i = 0; i < pixels; ++i, at += stride) {
+                const F16 centred = load(run.x + at) - mean;
+                F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
+                if constexpr (kKeeps) {
+                    store(run.out + at, g);
+                    if constexpr (kIsHalf<T>) g = load(run.out + at);
+                }
+                sumS += g;
+                sumQ += g * centred;
+                if constexpr (kSecond) sumR += g * (load(run.x2 + at) - mean2);
+            }
+            store(s.at(block), sumS);
+            store(q.at(block), sumQ);
+            if constexpr (kSecond) store(r.at(block), sumR);
+        });
+    s.addTo(sums.s, sums.apart, run.blocks);
+    q.addTo(sums.q, sums.apart, run.blocks);
+    if constexpr (kSecond) r.addTo(sums.r, sums.apart, run.blocks);
+}
+
+template <GradMask kMask, bool kPair, GradOther kOther, class T>
 void gradSumsWhole(const GradRunOf<T>& given, const GradSums& sums) {
     const GradRunOf<T> run = given;
-    constexpr bool kSecond = kOther == GradOther::Norm, kKeeps = kSecond || kOther == GradOther::Kept;
-    const F16 mean = load(run.mean), mean2 = kSecond ? load(run.mean2) : F16{};
-    const F16 scale = load(run.scale), offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
-    for (std::size_t begin = 0; begin < run.count; begin += kChunk) {
-        const std::size_t end = run.count - begin < kChunk ? run.count : begin + kChunk;
-        F16 s{}, q{}, r{};
-        for (std::size_t i = begin; i < end; i += 16) {
-            const std::size_t at = place<T>(i, run.step);
-            const F16 centred = load(run.x + at) - mean;
-            F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
-            if constexpr (kKeeps) {
-                store(run.out + at, g);
-                if constexpr (kIsHalf<T>) g = load(run.out + at);
-            }
-            s += g;
-            q += g * centred;
-            if constexpr (kSecond) r += g * (load(run.x2 + at) - mean2);
-        }
-        addTo(sums.s, s);
-        addTo(sums.q, q);
-        if constexpr (kSecond) addTo(sums.r, r);
-    }
+    for (std::size_t i = 0; i < run.count; i += kChunk)
+        gradSumsOfChunk<kMask, kPair, kOther>(run, i, run.count - i < kChunk ? run.count : i + kChunk, sums);
 }
 
 template <GradMask kMask, bool kPair, GradOther kOther, class T>
 void gradApplyWhole(const GradRunOf<T>& given) {
     const GradRunOf<T> run = given;
-    const F16 mean = load(run.mean), scale = load(run.scale), slope = load(run.slope), shift = load(run.shift);
-    const F16 offset = kMask == GradMask::Recomputed ? load(run.offset) : F16{};
-    constexpr bool kNorm = kOther == GradOther::Norm;
-    const F16 mean2 = kNorm ? load(run.mean2) : F16{}, scale2 = kNorm ? load(run.scale2) : F16{};
-    const F16 slope2 = kNorm ? load(run.slope2) : F16{}, shift2 = kNorm ? load(run.shift2) : F16{};
-    for (std::size_t i = 0; i < run.count; i += 16) {
-        const std::size_t at = place<T>(i, run.step);
-        const F16 centred = load(run.x + at) - mean;
-        const F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
-        if constexpr (kNorm) store(run.out + at, g * scale2 + ((load(run.x2 + at) - mean2) * slope2 + shift2));
-        F16 dx = g * scale + (centred * slope + shift);
-        if constexpr (kOther == GradOther::Added) dx += load(run.x2 + at);
-        store(run.dx + at, dx);
-    }
+    overBlocks<T>(
+        run, 0, run.count,
+        [&](std::size_t block, std::size_t at, std::size_t pixels, std::size_t stride) __attribute__((always_inline)) {
+            const auto pattern = [&](const float* first) { return load(first + block * run.apart); };
+            constexpr bool kNorm = kOther == GradOther::Norm;
+            const F16 mean = pattern(run.mean), scale = pattern(run.scale);
+            const F16 slope = pattern(run.slope), shift = pattern(run.shift);
+            const F16 offset = kMask == GradMask::Recomputed ? pattern(run.offset) : F16{};
+            const F16 mean2 = kNorm ? pattern(run.mean2) : F16{}, scale2 = kNorm ? pattern(run.scale2) : F16{};
+            const F16 slope2 = kNorm ? pattern(run.slope2) : F16{}, shift2 = kNorm ? pattern(run.shift2) : F16{};
+            for (std::size_t i = 0; i < pixels; ++i, at += stride) {
+                const F16 centred = load(run.x + at) - mean;
+                const F16 g = gradient<kMask, kPair>(run, at, centred, scale, offset);
+                if constexpr (kNorm) store(run.out + at, g * scale2 + ((load(run.x2 + at) - mean2) * slope2 + shift2));
+                F16 dx = g * scale + (centred * slope + shift);
+                if constexpr (kOther == GradOther::Added) dx += load(run.x2 + at);
+                store(run.dx + at, dx);
+            }
+        });
 }
 
 // The rest of a run in places of its own; gradients are zero behind its end.
@@ -284,13 +352,13 @@ void gradApply(const GradRunOf<T>& run, GradMask mask, bool pair, GradOther othe
     }
 }
 
-template void moments(const float*, std::size_t, std::size_t, const float*, double*, double*);
+template void moments(const MomentsRunOf<float>&, const MomentSums&);
 template void sum(const float*, std::size_t, std::size_t, double*);
 template void norm(const NormRunOf<float>&, int, bool);
 template void gradSums(const GradRunOf<float>&, const GradSums&, GradMask, bool, GradOther);
 template void gradApply(const GradRunOf<float>&, GradMask, bool, GradOther);
 
-template void moments(const Bf16*, std::size_t, std::size_t, const float*, double*, double*);
+template void moments(const MomentsRunOf<Bf16>&, const MomentSums&);
 template void sum(const Bf16*, std::size_t, std::size_t, double*);
 template void norm(const NormRunOf<Bf16>&, int, bool);
 template void gradSums(const GradRunOf<Bf16>&, const GradSums&, GradMask, bool, GradOther);

@@ -19,7 +19,21 @@ namespace lockstep::cpu {
 enum class Bf16 : std::uint16_t {};
 
 // Loops over elements of T. Of floats, sixteen lie behind sixteen; of bf16 they lie `step` apart, pixel by pixel, and
-// are as many as sixteen divides.
+// are as many as sixteen divides. Loops of batch norm then take up to kMostBlocks channel blocks that lie side by side,
+// of every pixel all of them, as memory likes it: `count` elements of each, whose patterns (or sums) lie `apart`.
+inline constexpr std::size_t kMostBlocks = 16;
+
+// By lane: sum += x - shift, square += (x - shift)^2.
+template <class T>
+struct MomentsRunOf {
+    const T* x = nullptr;
+    std::size_t count = 0, step = 16, blocks = 1, apart = 16;
+    const float* shift = nullptr;  // patterns
+};
+struct MomentSums {
+    double *sum = nullptr, *square = nullptr;
+    std::size_t apart = 16;
+};
 
 // y = (x - mean) scale + offset [+ r | + (r - mean2) scale2] [, negative values to zero]
 template <class T>
@@ -27,7 +41,7 @@ struct NormRunOf {
     const T* x = nullptr;
     const T* r = nullptr;
     T* y = nullptr;
-    std::size_t count = 0, step = 16;
+    std::size_t count = 0, step = 16, blocks = 1, apart = 16;
     const float *mean = nullptr, *scale = nullptr, *offset = nullptr;  // patterns
     const float *mean2 = nullptr, *scale2 = nullptr;
 };
@@ -39,15 +53,16 @@ template <class T>
 struct GradRunOf {
     const T *g1 = nullptr, *g2 = nullptr, *x = nullptr, *z = nullptr, *x2 = nullptr;
     T *out = nullptr, *dx = nullptr;
-    std::size_t count = 0, step = 16;
+    std::size_t count = 0, step = 16, blocks = 1, apart = 16;
     const float *mean = nullptr, *scale = nullptr, *offset = nullptr;  // patterns; offset: beta, for the mask
     const float *slope = nullptr, *shift = nullptr;
     const float *mean2 = nullptr, *scale2 = nullptr, *slope2 = nullptr, *shift2 = nullptr;
 };
 using GradRun = GradRunOf<float>;
-// 16 each, added to.
+// Added to.
 struct GradSums {
     double *s = nullptr, *q = nullptr, *r = nullptr;
+    std::size_t apart = 16;
 };
 
 struct PoolShape {
@@ -227,8 +242,7 @@ struct UpdateRun {
 // What images and rows go through, of floats or of bf16.
 template <class T>
 struct Loops {
-    // sum += x - shift, square += (x - shift)^2, by lane
-    void (*moments)(const T* x, std::size_t count, std::size_t step, const float* shift, double* sum, double* square);
+    void (*moments)(const MomentsRunOf<T>& run, const MomentSums& sums);
     void (*sum)(const T* x, std::size_t count, std::size_t step, double* sum);  // by lane
     void (*norm)(const NormRunOf<T>& run, int residual, bool relu);             // residual: 0 none, 1 tensor, 2 norm
     // Where the gradient also goes out, Kept or through a second Norm, the sums leave it in `out` (in T, as which it is
@@ -370,8 +384,9 @@ struct Bf16Table {
     void (*blockGradientProduct)(const BlockGradientProduct& run);  // of rows both; tiles are counted in pairs
 };
 namespace v4_bf16 {
+extern const SimdTable kTable;
 extern const Bf16Table kBf16Table;
-}
+}  // namespace v4_bf16
 // With tiles (AMX_BF16), which the kernel must have let the process use.
 namespace v4_amx {
 extern const GemmRows kGemmRows;
@@ -379,6 +394,6 @@ extern const GemmRows kGemmRows;
 
 const Bf16Table* bestBf16();                // null where this processor has no such instructions
 const SimdTable& bestSimd();                // of this processor
-std::array<const SimdTable*, 3> allSimd();  // null where this processor cannot run it
+std::array<const SimdTable*, 4> allSimd();  // null where this processor cannot run it
 
 }  // namespace lockstep::cpu
