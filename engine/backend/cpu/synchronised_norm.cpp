@@ -11,6 +11,9 @@ namespace {
 struct LaneSums {
     double first[16], second[16];
 };
+constexpr std::size_t kSumsApart = sizeof(LaneSums) / sizeof(double);
+template <class Each>
+constexpr std::size_t kApart = sizeof(Each) / sizeof(float);  // from one channel block's patterns to the next one's
 
 // What the four kernels share: the channel blocks of x, and the threads' parts of them.
 template <class T>
@@ -42,13 +45,43 @@ protected:
         return total;
     }
 
-    // sum(block, slice) for each, then conclude(block).
+    template <class Each>
+    using OfBlocks = std::array<Each, NormItems::kMostBlocks>;
+
+    // Of each channel block of an item.
+    template <class Make>
+    auto ofBlocks(std::int64_t item, const Make& make) const {
+        OfBlocks<decltype(make(std::int64_t{0}))> made;
+        const std::int64_t first = m_items.firstBlock(item);
+        for (std::int64_t block = first; block < m_items.endBlock(item); ++block)
+            made[static_cast<std::size_t>(block - first)] = make(block);
+        return made;
+    }
+    // A run over all channel blocks of an item, whose patterns lie `apart`; loop(run, at) for each sample, from the
+    // element where its first block is.
+    template <class Run, class Loop>
+    void overSamples(std::int64_t item, Run run, std::size_t apart, const Loop& loop) const {
+        const std::int64_t first = m_items.firstBlock(item);
+        run.count = m_runs.length(first);
+        run.step = m_runs.step;
+        run.blocks = static_cast<std::size_t>(m_items.endBlock(item) - first);
+        run.apart = apart;
+        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) loop(run, m_runs.at(n, first));
+    }
+
+    // sum(item, sums of its blocks) for each item, then conclude(block).
     template <class Sum, class Conclude>
-    void sumItems(const Sum& sum, const Conclude& conclude) {
+    void sumItems(const KernelCall& call, const Sum& sum, const Conclude& conclude) const {
         m_items.run(
             [&](std::int64_t item) {
-                for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block)
-                    sum(block, item);
+                OfBlocks<LaneSums> sums{};
+                sum(item, sums.front());
+                for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block) {
+                    LaneSums& own = sums[static_cast<std::size_t>(block - m_items.firstBlock(item))];
+                    m_runs.fold(own.first);
+                    m_runs.fold(own.second);
+                    sumsOf(call, block, m_items.slice(item)) = own;
+                }
             },
             [&](std::int64_t item) {
                 if (m_items.slice(item) > 0) return;
@@ -56,14 +89,9 @@ protected:
                     conclude(block);
             });
     }
-    // apply(block, item) for each.
     template <class Apply>
-    void applyItems(const Apply& apply) {
-        m_items.run([](std::int64_t) {},
-                    [&](std::int64_t item) {
-                        for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block)
-                            apply(block, item);
-                    });
+    void applyItems(const Apply& apply) const {
+        m_items.run([](std::int64_t) {}, apply);
     }
     double ownCount() const { return static_cast<double>(m_runs.samples * m_runs.pixels); }
     void write(double* sums, std::int64_t channel, double first, double second) const {
@@ -86,23 +114,20 @@ public:
     std::size_t workspaceBytes() const override { return this->sumBytes(); }
 
     void run(const KernelCall& call) override {
-        this->sumItems([&](std::int64_t block, std::int64_t item) { sum(call, block, item); },
-                       [&](std::int64_t block) { conclude(call, block); });
+        this->sumItems(
+            call, [&](std::int64_t item, LaneSums& sums) { sum(call, item, sums); },
+            [&](std::int64_t block) { conclude(call, block); });
     }
 
 private:
-    void sum(const KernelCall& call, std::int64_t block, std::int64_t item) const {
-        const Pattern near = nearbyValues(m_runs, block, in<T>(call, 0));
-        LaneSums sums{};
-        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n)
-            m_loops.moments({.x = in<T>(call, 0) + m_runs.at(n, block),
-                             .count = m_runs.length(block),
-                             .step = m_runs.step,
-                             .shift = near.lane},
-                            {sums.first, sums.second});
-        m_runs.fold(sums.first);
-        m_runs.fold(sums.second);
-        this->sumsOf(call, block, m_items.slice(item)) = sums;
+    void sum(const KernelCall& call, std::int64_t item, LaneSums& sums) const {
+        const T* x = in<T>(call, 0);
+        const auto near = this->ofBlocks(item, [&](std::int64_t block) { return nearbyValues(m_runs, block, x); });
+        this->overSamples(item, MomentsRunOf<T>{.shift = near.front().lane}, kApart<Pattern>,
+                          [&](MomentsRunOf<T>& run, std::size_t at) {
+                              run.x = x + at;
+                              m_loops.moments(run, {sums.first, sums.second, kSumsApart});
+                          });
     }
 
     // From sums about a value of this rank's to sums about the one that all ranks share.
@@ -127,22 +152,20 @@ public:
         : SynchronisedNorm<T>(order), m_attrs(order.node.attrs.as<BatchNormAttrs>()) {}
 
     void run(const KernelCall& call) override {
-        this->applyItems([&](std::int64_t block, std::int64_t item) { apply(call, block, item); });
+        this->applyItems([&](std::int64_t item) { apply(call, item); });
     }
 
 private:
-    void apply(const KernelCall& call, std::int64_t block, std::int64_t item) const {
-        const Affine affine = settle(call, block, m_items.slice(item) == 0);
-        NormRunOf<T> run{.count = m_runs.length(block),
-                         .step = m_runs.step,
-                         .mean = affine.mean.lane,
-                         .scale = affine.scale.lane,
-                         .offset = affine.offset.lane};
-        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            run.x = in<T>(call, 0) + m_runs.at(n, block);
-            run.y = out<T>(call, 0) + m_runs.at(n, block);
+    void apply(const KernelCall& call, std::int64_t item) const {
+        const auto affines =
+            this->ofBlocks(item, [&](std::int64_t block) { return settle(call, block, m_items.slice(item) == 0); });
+        const Affine& first = affines.front();
+        const NormRunOf<T> all{.mean = first.mean.lane, .scale = first.scale.lane, .offset = first.offset.lane};
+        this->overSamples(item, all, kApart<Affine>, [&](NormRunOf<T>& run, std::size_t at) {
+            run.x = in<T>(call, 0) + at;
+            run.y = out<T>(call, 0) + at;
             m_loops.norm(run, 0, false);
-        }
+        });
     }
 
     // The statistics of a channel block; `writes`: also out.
@@ -176,24 +199,22 @@ public:
     std::size_t workspaceBytes() const override { return this->sumBytes(); }
 
     void run(const KernelCall& call) override {
-        this->sumItems([&](std::int64_t block, std::int64_t item) { sum(call, block, item); },
-                       [&](std::int64_t block) { conclude(call, block); });
+        this->sumItems(
+            call, [&](std::int64_t item, LaneSums& sums) { sum(call, item, sums); },
+            [&](std::int64_t block) { conclude(call, block); });
     }
 
 private:
-    void sum(const KernelCall& call, std::int64_t block, std::int64_t item) const {
-        const Pattern mean = patternOf(m_runs, block, in(call, 1)), unused;
-        GradRunOf<T> run{.step = m_runs.step, .mean = mean.lane, .scale = unused.lane};
-        run.count = m_runs.length(block);
-        LaneSums sums{};
-        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            run.x = in<T>(call, 0) + m_runs.at(n, block);
-            run.g1 = in<T>(call, 3) + m_runs.at(n, block);
-            m_loops.gradSums(run, {sums.first, sums.second, nullptr}, GradMask::None, false, GradOther::None);
-        }
-        m_runs.fold(sums.first);
-        m_runs.fold(sums.second);
-        this->sumsOf(call, block, m_items.slice(item)) = sums;
+    void sum(const KernelCall& call, std::int64_t item, LaneSums& sums) const {
+        const auto means =
+            this->ofBlocks(item, [&](std::int64_t block) { return patternOf(m_runs, block, in(call, 1)); });
+        const GradSums all{sums.first, sums.second, nullptr, kSumsApart};
+        this->overSamples(item, GradRunOf<T>{.mean = means.front().lane}, kApart<Pattern>,
+                          [&](GradRunOf<T>& run, std::size_t at) {
+                              run.x = in<T>(call, 0) + at;
+                              run.g1 = in<T>(call, 3) + at;
+                              m_loops.gradSums(run, all, GradMask::None, false, GradOther::None);
+                          });
     }
 
     void conclude(const KernelCall& call, std::int64_t block) const {
@@ -217,36 +238,43 @@ public:
     explicit NormBackwardFromSums(const Order& order) : SynchronisedNorm<T>(order) {}
 
     void run(const KernelCall& call) override {
-        this->applyItems([&](std::int64_t block, std::int64_t item) { apply(call, block, item); });
+        this->applyItems([&](std::int64_t item) { apply(call, item); });
     }
 
 private:
-    void apply(const KernelCall& call, std::int64_t block, std::int64_t item) const {
-        const Pattern mean = patternOf(m_runs, block, in(call, 2)), invStd = patternOf(m_runs, block, in(call, 3));
-        const Affine affine = affineOf(m_runs, block, in(call, 1), nullptr, mean, invStd);
-        const double* sums = in<double>(call, 5);
-        const double count = sums[2 * this->channels()];
+    struct Slopes {
+        Affine affine;
         Pattern slope, shift;
-        for (int lane = 0; lane < 16; ++lane) {
-            const std::int64_t c = m_runs.channel(block, lane);
-            if (c >= this->channels()) continue;
-            const double share = -affine.scale.lane[lane] / count;
-            slope.lane[lane] = static_cast<float>(share * invStd.lane[lane] * sums[this->channels() + c]);
-            shift.lane[lane] = static_cast<float>(share * sums[c]);
-        }
-        GradRunOf<T> run{.step = m_runs.step,
-                         .mean = mean.lane,
-                         .scale = affine.scale.lane,
-                         .slope = slope.lane,
-                         .shift = shift.lane};
-        run.count = m_runs.length(block);
-        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            const std::size_t at = m_runs.at(n, block);
+    };
+
+    void apply(const KernelCall& call, std::int64_t item) const {
+        const auto slopes = this->ofBlocks(item, [&](std::int64_t block) { return slopesOf(call, block); });
+        const Slopes& first = slopes.front();
+        const GradRunOf<T> all{.mean = first.affine.mean.lane,
+                               .scale = first.affine.scale.lane,
+                               .slope = first.slope.lane,
+                               .shift = first.shift.lane};
+        this->overSamples(item, all, kApart<Slopes>, [&](GradRunOf<T>& run, std::size_t at) {
             run.x = in<T>(call, 0) + at;
             run.g1 = in<T>(call, 4) + at;
             run.dx = out<T>(call, 0) + at;
             m_loops.gradApply(run, GradMask::None, false, GradOther::None);
+        });
+    }
+
+    Slopes slopesOf(const KernelCall& call, std::int64_t block) const {
+        const Pattern mean = patternOf(m_runs, block, in(call, 2)), invStd = patternOf(m_runs, block, in(call, 3));
+        Slopes made{affineOf(m_runs, block, in(call, 1), nullptr, mean, invStd), {}, {}};
+        const double* sums = in<double>(call, 5);
+        const double count = sums[2 * this->channels()];
+        for (int lane = 0; lane < 16; ++lane) {
+            const std::int64_t c = m_runs.channel(block, lane);
+            if (c >= this->channels()) continue;
+            const double share = -made.affine.scale.lane[lane] / count;
+            made.slope.lane[lane] = static_cast<float>(share * invStd.lane[lane] * sums[this->channels() + c]);
+            made.shift.lane[lane] = static_cast<float>(share * sums[c]);
         }
+        return made;
     }
 };
 
