@@ -42,6 +42,7 @@ private slots:
     void graphsAgreeWithTheReference_data();
     void graphsAgreeWithTheReference();
     void poolsOfEveryKindAgreeWithTheReference();
+    void synchronisedNormsAgreeWithTheReference();
     void thoseOfTilesStandAmongOthers_data();
     void thoseOfTilesStandAmongOthers();
     void noneIsMadeByPlainLoops_data();
@@ -421,6 +422,20 @@ void tst_cpu_bf16::poolsOfEveryKindAgreeWithTheReference() {
         const std::string found = differences(tiles(), graph, options, allowance(Precision::Bf16));
         QVERIFY2(found.empty(), (std::to_string(largest) + ": " + found).c_str());
     }
+}
+
+// Of images of bf16 with several channel blocks, on one device, where what is reduced over all of them is its own.
+void tst_cpu_bf16::synchronisedNormsAgreeWithTheReference() {
+    const auto build = [](DType compute) {
+        Net net(compute, true, {5, 3, 9, 11}, true);
+        ValueId x = net.relu(net.norm(net.conv(net.image(), 48, 3, {.padding = {1, 1}})));
+        x = net.norm(net.conv(x, 32, 1, {.stride = {2, 2}}));
+        return net.finish(net.dense(net.globalPool(x), 10));
+    };
+    const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
+    const std::string found =
+        differences(tiles(), GraphCase{"norms", build, 3e-4}, options, allowance(Precision::Bf16));
+    QVERIFY2(found.empty(), found.c_str());
 }
 
 // Between norms, branches and the library's convolutions; nothing is reordered on the way but weights.
