@@ -42,8 +42,8 @@ std::string choiceText(const Choice& choice) {
 
 // Of the settings that a reader does not look for unless they were chosen.
 void addUnusual(Table& table, const TrialField& setting, const TrialSpec& spec) {
-    constexpr std::string_view kAlwaysShown[] = {"title",         "devices", "batch", "epochs",
-                                                 "learning_rate", "seed",    "mode"};
+    constexpr std::string_view kAlwaysShown[] = {"title", "devices",       "batch", "epochs",
+                                                 "seed",  "learning_rate", "mode",  "precision"};
     const auto& [name, fallback, low, high, choices, unit, meaning] = setting.field;
     const ParamValue value = setting.valueIn(spec);
     if (value == fallback || std::ranges::find(kAlwaysShown, name) != std::end(kAlwaysShown)) return;
@@ -71,6 +71,7 @@ void printSettings(const TrialSpec& spec, const DataKnown& known) {
     table.add({"augmentation", spec.augmentation.empty() ? "none" : choiceText({"", spec.augmentation}).substr(2)});
     table.add({"seed", std::to_string(spec.seed)});
     table.add({"mode", spec.mode});
+    table.add({"precision", spec.precision});
     for (const TrialField& each : trialFields()) addUnusual(table, each, spec);
     fmt::print("{}", table.text());
 }

@@ -57,7 +57,6 @@ struct Moments {
 
 // The affine forms of an item's blocks, each of both branches.
 using Affines = std::array<std::array<Affine, 2>, NormItems::kMostBlocks>;
-constexpr std::size_t kAffinesApart = sizeof(Affines::value_type) / sizeof(float);
 
 // The rest of a forward pass once each channel has its affine form.
 template <class T>
@@ -76,7 +75,7 @@ public:
         NormRunOf<T> run{.count = m_runs.length(first),
                          .step = m_runs.step,
                          .blocks = static_cast<std::size_t>(m_items.endBlock(item) - first),
-                         .apart = kAffinesApart,
+                         .apart = kPatternsApart<Affines::value_type>,
                          .mean = one.mean.lane,
                          .scale = one.scale.lane,
                          .offset = one.offset.lane,
@@ -167,11 +166,11 @@ private:
         MomentsRunOf<T> run{.count = m_runs.length(first),
                             .step = m_runs.step,
                             .blocks = static_cast<std::size_t>(end - first),
-                            .apart = sizeof(Pattern) / sizeof(float),
+                            .apart = kPatternsApart<Pattern>,
                             .shift = shifts.front().lane};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
             run.x = x + m_runs.at(n, first);
-            m_loops.moments(run, {sums.front().sum, sums.front().square, sizeof(Moments) / sizeof(double)});
+            m_loops.moments(run, {sums.front().sum, sums.front().square, kSumsApart<Moments>});
         }
         for (std::int64_t block = first; block < end; ++block) {
             Moments& moments = sums[static_cast<std::size_t>(block - first)];

@@ -57,6 +57,12 @@ struct Pattern {
     alignas(64) float lane[16] = {};
 };
 
+// In an array of something of each channel block: floats from its patterns, doubles from its sums to the next block's.
+template <class Each>
+constexpr std::size_t kPatternsApart = sizeof(Each) / sizeof(float);
+template <class Each>
+constexpr std::size_t kSumsApart = sizeof(Each) / sizeof(double);
+
 // A channel block's affine form y = (x - mean) scale + offset; zero behind the last channel.
 struct Affine {
     Pattern mean, scale, offset;

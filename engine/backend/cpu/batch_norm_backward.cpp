@@ -113,10 +113,9 @@ private:
         }
         Sums& all = sums.front();
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
-            GradRunOf<T> run = runOver(call, n, item, sizeof affines.front() / sizeof(float));
+            GradRunOf<T> run = runOver(call, n, item, kPatternsApart<std::array<Affine, 2>>);
             setAffine(run, affines.front()[0], affines.front()[1]);
-            m_loops.gradSums(run, {all.s, all.q, all.r, sizeof(Sums) / sizeof(double)}, m_attrs.mask, m_attrs.pair,
-                             m_attrs.other);
+            m_loops.gradSums(run, {all.s, all.q, all.r, kSumsApart<Sums>}, m_attrs.mask, m_attrs.pair, m_attrs.other);
         }
         for (std::int64_t block = first; block < end; ++block) {
             Sums& found = sums[static_cast<std::size_t>(block - first)];
@@ -175,7 +174,7 @@ private:
             all[static_cast<std::size_t>(block - first)] = chains(call, block, m_items.slice(item) == 0);
         const auto& [one, two] = all.front();
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
-            GradRunOf<T> run = runOver(call, n, item, sizeof all.front() / sizeof(float));
+            GradRunOf<T> run = runOver(call, n, item, kPatternsApart<std::array<Chain, 2>>);
             setAffine(run, one.affine, two.affine);
             run.slope = one.slope.lane;
             run.shift = one.shift.lane;

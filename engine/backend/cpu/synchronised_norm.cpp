@@ -11,9 +11,6 @@ namespace {
 struct LaneSums {
     double first[16], second[16];
 };
-constexpr std::size_t kSumsApart = sizeof(LaneSums) / sizeof(double);
-template <class Each>
-constexpr std::size_t kApart = sizeof(Each) / sizeof(float);  // from one channel block's patterns to the next one's
 
 // What the four kernels share: the channel blocks of x, and the threads' parts of them.
 template <class T>
@@ -123,10 +120,10 @@ private:
     void sum(const KernelCall& call, std::int64_t item, LaneSums& sums) const {
         const T* x = in<T>(call, 0);
         const auto near = this->ofBlocks(item, [&](std::int64_t block) { return nearbyValues(m_runs, block, x); });
-        this->overSamples(item, MomentsRunOf<T>{.shift = near.front().lane}, kApart<Pattern>,
+        this->overSamples(item, MomentsRunOf<T>{.shift = near.front().lane}, kPatternsApart<Pattern>,
                           [&](MomentsRunOf<T>& run, std::size_t at) {
                               run.x = x + at;
-                              m_loops.moments(run, {sums.first, sums.second, kSumsApart});
+                              m_loops.moments(run, {sums.first, sums.second, kSumsApart<LaneSums>});
                           });
     }
 
@@ -161,7 +158,7 @@ private:
             this->ofBlocks(item, [&](std::int64_t block) { return settle(call, block, m_items.slice(item) == 0); });
         const Affine& first = affines.front();
         const NormRunOf<T> all{.mean = first.mean.lane, .scale = first.scale.lane, .offset = first.offset.lane};
-        this->overSamples(item, all, kApart<Affine>, [&](NormRunOf<T>& run, std::size_t at) {
+        this->overSamples(item, all, kPatternsApart<Affine>, [&](NormRunOf<T>& run, std::size_t at) {
             run.x = in<T>(call, 0) + at;
             run.y = out<T>(call, 0) + at;
             m_loops.norm(run, 0, false);
@@ -208,8 +205,8 @@ private:
     void sum(const KernelCall& call, std::int64_t item, LaneSums& sums) const {
         const auto means =
             this->ofBlocks(item, [&](std::int64_t block) { return patternOf(m_runs, block, in(call, 1)); });
-        const GradSums all{sums.first, sums.second, nullptr, kSumsApart};
-        this->overSamples(item, GradRunOf<T>{.mean = means.front().lane}, kApart<Pattern>,
+        const GradSums all{sums.first, sums.second, nullptr, kSumsApart<LaneSums>};
+        this->overSamples(item, GradRunOf<T>{.mean = means.front().lane}, kPatternsApart<Pattern>,
                           [&](GradRunOf<T>& run, std::size_t at) {
                               run.x = in<T>(call, 0) + at;
                               run.g1 = in<T>(call, 3) + at;
@@ -254,7 +251,7 @@ private:
                                .scale = first.affine.scale.lane,
                                .slope = first.slope.lane,
                                .shift = first.shift.lane};
-        this->overSamples(item, all, kApart<Slopes>, [&](GradRunOf<T>& run, std::size_t at) {
+        this->overSamples(item, all, kPatternsApart<Slopes>, [&](GradRunOf<T>& run, std::size_t at) {
             run.x = in<T>(call, 0) + at;
             run.g1 = in<T>(call, 4) + at;
             run.dx = out<T>(call, 0) + at;
