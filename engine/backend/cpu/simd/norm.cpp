@@ -5,7 +5,7 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 namespace {
 
-// Floats are summed in four chains of at most this many before they go on in double.
+// Floats are summed over at most this many of a channel block before they go on in double.
 constexpr std::size_t kChunk = 256 * 16;
 
 [[gnu::always_inline]] inline void addTo(double* sum, F16 value) {
@@ -43,10 +43,8 @@ struct BlockSums {
         for (std::size_t block = 0; block < blocks; ++block) store(at(block), F16{});
     }
     float* at(std::size_t block) { return lanes + block * 16; }
-    void addTo(double* sums, std::size_t apart, std::size_t blocks) const {
-        for (std::size_t block = 0; block < blocks; ++block) {
-            for (std::size_t lane = 0; lane < 16; ++lane) sums[block * apart + lane] += lanes[block * 16 + lane];
-        }
+    void goOnIn(double* sums, std::size_t apart, std::size_t blocks) {
+        for (std::size_t block = 0; block < blocks; ++block) addTo(sums + block * apart, load(at(block)));
     }
 };
 
@@ -74,8 +72,8 @@ void momentsOfChunk(const MomentsRunOf<T>& run, std::size_t begin, std::size_t e
             store(sum.at(block), s0 + s1);
             store(square.at(block), q0 + q1);
         });
-    sum.addTo(sums.sum, sums.apart, run.blocks);
-    square.addTo(sums.square, sums.apart, run.blocks);
+    sum.goOnIn(sums.sum, sums.apart, run.blocks);
+    square.goOnIn(sums.square, sums.apart, run.blocks);
 }
 
 }  // namespace
@@ -194,9 +192,9 @@ void gradSumsOfChunk(const GradRunOf<T>& run, std::size_t begin, std::size_t end
             store(q.at(block), sumQ);
             if constexpr (kSecond) store(r.at(block), sumR);
         });
-    s.addTo(sums.s, sums.apart, run.blocks);
-    q.addTo(sums.q, sums.apart, run.blocks);
-    if constexpr (kSecond) r.addTo(sums.r, sums.apart, run.blocks);
+    s.goOnIn(sums.s, sums.apart, run.blocks);
+    q.goOnIn(sums.q, sums.apart, run.blocks);
+    if constexpr (kSecond) r.goOnIn(sums.r, sums.apart, run.blocks);
 }
 
 template <GradMask kMask, bool kPair, GradOther kOther, class T>
