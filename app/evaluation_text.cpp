@@ -38,11 +38,11 @@ std::string fileOf(const EvaluationText& text, std::int64_t sample) {
 
 std::string headText(const Evaluation& now) {
     const double rate = now.seconds > 0 ? static_cast<double>(now.samples) / now.seconds : 0;
-    return fmt::format("{}{} checkpoint after {}, epoch {}\n{} ({}) of {} on {} in {}, {}{}\n\n",
+    return fmt::format("{}{} checkpoint after {}, epoch {}\n{} ({}) of {} on {} in {}: {}, {}{}\n\n",
                        now.trial > 0 ? fmt::format("Trial {}, ", now.trial) : "", printable(now.checkpoint),
                        plural(now.step, "update"), now.epoch, samplesText(now.samples), now.split,
-                       printable(dataText(now.dataset, now.data)), printable(now.devices), durationText(now.seconds),
-                       rateText(rate), leftOutText(now));
+                       printable(dataText(now.dataset, now.data)), printable(now.devices), now.precision,
+                       durationText(now.seconds), rateText(rate), leftOutText(now));
 }
 
 std::string metricsText(const EvaluationText& text) {
@@ -217,10 +217,11 @@ std::string evaluationReport(const EvaluationText& text) {
 
 std::string evaluationJson(const EvaluationText& text, Json remarks) {
     const Evaluation& now = text.evaluation;
-    Json json{
-        {"evaluation", now.id},   {"trial", now.trial},     {"checkpoint", now.checkpoint},   {"step", now.step},
-        {"epoch", now.epoch},     {"data", now.data},       {"dataset", now.dataset},         {"split", now.split},
-        {"devices", now.devices}, {"samples", now.samples}, {"left_out", now.counts.leftOut}, {"seconds", now.seconds}};
+    Json json{{"evaluation", now.id},       {"trial", now.trial},     {"checkpoint", now.checkpoint},
+              {"step", now.step},           {"epoch", now.epoch},     {"data", now.data},
+              {"dataset", now.dataset},     {"split", now.split},     {"devices", now.devices},
+              {"precision", now.precision}, {"samples", now.samples}, {"left_out", now.counts.leftOut},
+              {"seconds", now.seconds}};
     for (const Metric* each : metricsOf(text))
         json[std::string(each->field)] = numberJson(valueIn(resultOf(now), *each));
     addCountsJson(json, text);

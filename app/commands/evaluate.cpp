@@ -120,6 +120,7 @@ Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const A
     out.dataset = model.resolved.spec.dataset.id;
     out.split = options.split;
     out.devices = model.resolved.spec.devices;
+    out.precision = model.resolved.spec.precision;
     out.samples = static_cast<std::int64_t>(result.metrics.samples);
     out.seconds = result.seconds;
     out.loss = result.metrics.meanLoss();
@@ -180,9 +181,12 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
         return context.report({*problem});
     const auto asked = openAsked(context, model.value(), options);
     if (!asked.ok()) return context.report(asked.problems());
-    if (!options.json) tell(asked.value().remarks, context.words());
+    std::vector<Problem> remarks = asked.value().remarks;
+    if (auto other = otherPrecision(model.value().checkpoint.spec, model.value().resolved))
+        remarks.push_back(std::move(*other));
+    if (!options.json) tell(remarks, context.words());
     EvaluateResult result = evaluateShown(context, model.value(), asked.value());
-    std::vector<Problem> remarks = asked.value().remarks, later = unreadable(asked.value(), result);
+    std::vector<Problem> later = unreadable(asked.value(), result);
     if (options.json) std::ranges::move(std::exchange(later, {}), std::back_inserter(remarks));
     Evaluation evaluation = evaluationOf(std::move(result), model.value(), asked.value(), options);
     const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model,

@@ -21,6 +21,7 @@
 #include "datasets/asked_samples.h"
 #include "engine/core/utf8.h"
 #include "engine/train/continue_text.h"
+#include "engine/train/evaluate.h"
 
 namespace lockstep {
 
@@ -160,6 +161,7 @@ void printSummary(const PredictResult& result, std::int64_t failed, std::int64_t
                                      {"failed", failed},
                                      {"blank_lines", blankLines},
                                      {"devices", model.resolved.spec.devices},
+                                     {"precision", model.resolved.spec.precision},
                                      {"seconds", result.seconds},
                                      {"samples_per_second", rate},
                                      {"batch", options.batch},
@@ -171,9 +173,9 @@ void printSummary(const PredictResult& result, std::int64_t failed, std::int64_t
         fmt::print(stderr, "no answers: {} could not be answered\n", samplesText(failed));
         return;
     }
-    fmt::print(stderr, "{} on {} in {}, {}; a batch of {} takes {:.1f} ms (p95 {:.1f}, p99 {:.1f})\n",
-               samplesText(samples), printable(model.resolved.spec.devices), durationText(result.seconds),
-               rateText(rate), std::min(options.batch, samples), p50, p95, p99);
+    fmt::print(stderr, "{} on {} in {}: {}, {}; a batch of {} takes {:.1f} ms (p95 {:.1f}, p99 {:.1f})\n",
+               samplesText(samples), printable(model.resolved.spec.devices), model.resolved.spec.precision,
+               durationText(result.seconds), rateText(rate), std::min(options.batch, samples), p50, p95, p99);
     if (failed > 0) fmt::print(stderr, "{} could not be answered\n", countText(failed));
 }
 
@@ -240,6 +242,9 @@ int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
 int predictAsAsked(Context& context, const PredictOptions& options) {
     const auto model = openModelSource(options.model, context.environment());
     if (!model.ok()) return context.report(model.problems());
+    const auto other = otherPrecision(model.value().checkpoint.spec, model.value().resolved);
+    if (other && !options.json && !options.interactive)
+        fmt::print(stderr, "lockstep: {}\n", context.words().what(*other));
     if (!options.prompt.empty()) return continuePrompt(options, model.value());
     if (model.value().resolved.model->task == ModelTask::NextTokens)
         return context.report(

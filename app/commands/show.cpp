@@ -212,6 +212,7 @@ Json evaluationsJson(const std::vector<Evaluation>& evaluations) {
                        {"dataset", each.dataset.empty() ? Json() : Json(each.dataset)},
                        {"split", each.split},
                        {"devices", each.devices},
+                       {"precision", each.precision.empty() ? Json() : Json(each.precision)},
                        {"samples", each.samples},
                        {"left_out", each.counts.leftOut},
                        {"loss", each.loss},

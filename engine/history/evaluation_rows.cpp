@@ -21,7 +21,7 @@ static_assert(std::is_trivially_copyable_v<LabelledAnswer> && sizeof(LabelledAns
 
 constexpr const char* kEvaluationColumns =
     "id, trial, created_at, checkpoint, step, epoch, data, split, devices, samples, seconds, loss, accuracy, accuracy5,"
-    " counts_json, dataset, fingerprint";
+    " counts_json, dataset, fingerprint, precision";
 
 void bindFinite(Statement& row, int index, double value) {
     if (std::isfinite(value)) row.bind(index, value);
@@ -50,6 +50,7 @@ Evaluation evaluationIn(Statement& row) {
     out.counts = countsIn(row.getColumn(14).getString());
     out.dataset = row.getColumn(15).getText("");
     out.fingerprint = fingerprintIn(row.getColumn(16).getText(""));
+    out.precision = row.getColumn(17).getText("");
     return out;
 }
 
@@ -90,8 +91,8 @@ std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) 
     removeEqual(database, evaluation);
     Statement row(database,
                   "INSERT INTO evaluation (trial, created_at, checkpoint, step, epoch, data, split, devices, samples,"
-                  " seconds, loss, accuracy, accuracy5, counts_json, answers, dataset, fingerprint)"
-                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                  " seconds, loss, accuracy, accuracy5, counts_json, answers, dataset, fingerprint, precision)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row.bind(1, evaluation.trial), row.bind(2, utcNow()), row.bind(3, evaluation.checkpoint);
     row.bind(4, evaluation.step), row.bind(5, evaluation.epoch), row.bind(6, evaluation.data);
     row.bind(7, evaluation.split), row.bind(8, evaluation.devices), row.bind(9, evaluation.samples);
@@ -103,6 +104,7 @@ std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) 
     row.bind(15, answers, static_cast<int>(evaluation.answers.size() * sizeof(LabelledAnswer)));
     if (!evaluation.dataset.empty()) row.bind(16, evaluation.dataset);
     if (evaluation.fingerprint) row.bind(17, fingerprintText(*evaluation.fingerprint));
+    if (!evaluation.precision.empty()) row.bind(18, evaluation.precision);
     row.exec();
     return database.getLastInsertRowid();
 }
@@ -121,7 +123,7 @@ std::optional<Evaluation> evaluationAt(Database& database, std::int64_t id) {
     query.bind(1, id);
     if (!query.executeStep()) return std::nullopt;
     Evaluation out = evaluationIn(query);
-    const auto blob = query.getColumn(17);
+    const auto blob = query.getColumn(18);
     out.answers.resize(static_cast<std::size_t>(blob.getBytes()) / sizeof(LabelledAnswer));
     if (!out.answers.empty())
         std::memcpy(out.answers.data(), blob.getBlob(), out.answers.size() * sizeof(LabelledAnswer));

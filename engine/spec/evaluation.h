@@ -45,6 +45,7 @@ struct Evaluation {
     std::vector<LabelledAnswer> answers = {};       // by sample
     // Of the whole dataset as it was then; empty: of before it was kept, or it cannot be told.
     std::optional<DataFingerprint> fingerprint = {};
+    std::string precision = {};  // that it was computed in; empty: of before it was kept
 };
 
 // What it came to, as a run's own evaluation would tell it, for metrics.h: of the test split, whichever was asked

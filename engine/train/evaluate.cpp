@@ -191,4 +191,10 @@ Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const std::stri
     return changed ? resolve(spec, environment) : resolved;
 }
 
+std::optional<Problem> otherPrecision(const TrialSpec& trained, const ResolvedSpec& resolved) {
+    const TrialSpec& now = resolved.spec;
+    if (trained.precision == now.precision) return std::nullopt;
+    return Problem{"--devices", "evaluate.other-precision", {now.precision, trained.precision, now.devices}};
+}
+
 }  // namespace lockstep

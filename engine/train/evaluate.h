@@ -39,5 +39,7 @@ TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices);
 // those of resolve().
 Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const std::string& devices,
                                        const Environment& environment);
+// Where that took another precision, a remark: "evaluate.other-precision".
+std::optional<Problem> otherPrecision(const TrialSpec& trained, const ResolvedSpec& resolved);
 
 }  // namespace lockstep

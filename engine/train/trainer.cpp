@@ -65,6 +65,7 @@ public:
         for (const Problem& note : m_data.notes) m_events.post(Message{"info", note});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
         if (m_resolved.choosesPrecision()) choosePrecision();
+        tellOfOtherPrecision();
         for (;;) {
             if (auto result = runWorld()) return *result;
             m_options.resumeFrom = *m_continuation.snapshot;
@@ -86,6 +87,12 @@ private:
         constexpr double kSeconds = 1;
         const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);
         m_events.post(Message{"info", lockstep::choosePrecision(m_resolved, input, kSeconds)->words});
+    }
+
+    void tellOfOtherPrecision() {
+        if (!m_options.resumeFrom) return;
+        const std::string &before = m_options.resumeFrom->spec.precision, &now = m_resolved.spec.precision;
+        if (before != now) m_events.post(Message{"warning", {"precision", "run.precision-changed", {before, now}}});
     }
 
     // Empty: another world follows.

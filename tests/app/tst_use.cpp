@@ -24,6 +24,7 @@ private slots:
             QVERIFY2(said.status == 0, qPrintable(said.err));
             const QJsonObject found = said.last();
             QCOMPARE(found["samples"].toInt(), 18);
+            QCOMPARE(found["precision"].toString(), QString("fp32"));
             QCOMPARE(found["accuracy"].toDouble(), trial["test_accuracy"].toDouble());
             QVERIFY(std::abs(found["loss"].toDouble() - trial["test_loss"].toDouble()) < 1e-6);
             const QJsonArray confusion = found["confusion"].toArray();

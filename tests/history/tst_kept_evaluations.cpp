@@ -25,7 +25,7 @@ void tst_KeptEvaluations::evaluationsAreKept() {
     Evaluation given;
     given.trial = trial, given.step = 40, given.epoch = 2, given.samples = 3;
     given.checkpoint = "best", given.data = "/data", given.dataset = "idx", given.split = "all",
-    given.devices = "cpu:2";
+    given.devices = "cpu:2", given.precision = "bf16";
     given.seconds = 0.5, given.loss = 0.25, given.accuracy = 2.0 / 3;
     given.counts = {.step = 40, .epoch = 2, .classes = 2, .cells = {0, 0, 2, 1, 0, 1}};
     given.answers = {{0, {{0, 1, -1, -1, -1}, {0.75f, 0.25f}}}, {1, {}}, {-1, {}}};
@@ -43,6 +43,7 @@ void tst_KeptEvaluations::evaluationsAreKept() {
     QVERIFY(whole.answers == given.answers);
     QVERIFY(whole.trial == trial && whole.checkpoint == "best" && whole.step == 40 && whole.epoch == 2);
     QVERIFY(all[0].dataset.empty() && all[1].dataset == "idx");
+    QVERIFY(all[0].precision.empty() && all[1].precision == "bf16" && whole.precision == "bf16");
     QVERIFY(whole.data == "/data" && whole.dataset == "idx" && whole.split == "all" && whole.devices == "cpu:2" &&
             whole.samples == 3);
     QVERIFY(whole.seconds == 0.5 && whole.loss == 0.25 && whole.accuracy == 2.0 / 3);

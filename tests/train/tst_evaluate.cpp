@@ -239,11 +239,14 @@ private slots:
         const auto on = resolveToEvaluate(checkpoint.spec, "reference:1", testEnvironment());
         QVERIFY(on.ok());
         QCOMPARE(on.value().spec.precision, std::string("fp32"));
+        QVERIFY((otherPrecision(checkpoint.spec, on.value()) ==
+                 Problem{"--devices", "evaluate.other-precision", {"fp32", "tf32", "reference:1"}}));
         const auto asked = asAsked(data, AskedSplit::Test, *checkpoint.trainedOn).value();
         const auto same = evaluate({on.value(), checkpoint, *checkpoint.trainedOn, asked});
         QCOMPARE(same.metrics.meanLoss(), said.metrics.meanLoss());
-        QCOMPARE(resolveToEvaluate(checkpoint.spec, "null:1", testEnvironment()).value().spec.precision,
-                 std::string("tf32"));
+        const auto offered = resolveToEvaluate(checkpoint.spec, "null:1", testEnvironment());
+        QCOMPARE(offered.value().spec.precision, std::string("tf32"));
+        QVERIFY(!otherPrecision(checkpoint.spec, offered.value()));
         QVERIFY(!resolveToEvaluate(checkpoint.spec, "no:1", testEnvironment()).ok());
     }
 

@@ -200,6 +200,8 @@ private slots:
         const auto environment = environmentWith(true, 0.5, ProductUnits::TilesDenied);
         const auto slow = slowPrecision(resolve(specOf("mlp", "null:2"), environment).value());
         QVERIFY((slow == Problem{"precision", "run.tiles-denied", {"bf16"}}));
+        const auto withTiles = environmentWith(true, 0.5, ProductUnits::Tiles);  // nothing is measured
+        QVERIFY(!slowPrecision(resolve(specOf("mlp", "null:2"), withTiles).value()));
         QVERIFY(!slowPrecision(resolve(specOf("mlp", "null:2", "fp32"), environment).value()));
     }
 
@@ -219,14 +221,8 @@ private slots:
         const auto ran = [&](const std::string& mode, std::optional<Checkpoint> from, const Environment& environment) {
             TrialSpec spec = specOf("mlp", "null:2", "auto");
             spec.mode = mode;
-            RunControl control;
-            Recorder recorder;
-            RunOptions options;
-            options.resumeFrom = std::move(from);
-            const auto resolved = resolve(spec, environment);
-            runTrial(resolved.value(), patterns(16, 8), options, control, {&recorder});
-            const auto messages = recorder.all<Message>();
-            return messages.empty() ? Problem{} : messages.front().text;
+            const auto messages = messagesOf(resolve(spec, environment).value(), std::move(from));
+            return messages.empty() ? Problem{} : messages.front();
         };
         const Problem chosen = ran("fast", {}, with);
         QCOMPARE(chosen.code, std::string("run.precision-chosen"));
@@ -240,7 +236,33 @@ private slots:
         QCOMPARE(ran("fast", checkpoint, without).code, std::string("run.precision-chosen"));  // it goes on elsewhere
     }
 
+    // Whether it was asked for, or chosen where the other is not to be had.
+    void goingOnInAnotherPrecisionIsSaid() {
+        const auto with = environmentWith(true, 0), without = environmentWith(false, 0);
+        Checkpoint checkpoint;
+        checkpoint.spec = specOf("mlp", "null:2", "bf16");
+        const Problem said{"precision", "run.precision-changed", {"bf16", "fp32"}};
+        const auto goesOn = [&](const char* precision, const Environment& environment) {
+            return messagesOf(resolve(specOf("mlp", "null:2", precision), environment).value(), checkpoint);
+        };
+        QVERIFY(goesOn("fp32", with) == std::vector{said});
+        QVERIFY(goesOn("bf16", with).empty());
+        QCOMPARE(goesOn("auto", with).size(), std::size_t{1});
+        QVERIFY(goesOn("auto", without).back() == said);
+    }
+
 private:
+    static std::vector<Problem> messagesOf(const ResolvedSpec& resolved, std::optional<Checkpoint> from) {
+        RunControl control;
+        Recorder recorder;
+        RunOptions options;
+        options.resumeFrom = std::move(from);
+        runTrial(resolved, patterns(16, 8), options, control, {&recorder});
+        std::vector<Problem> said;
+        for (const Message& each : recorder.all<Message>()) said.push_back(each.text);
+        return said;
+    }
+
     static void transformers() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("backend");

@@ -36,6 +36,8 @@ QStringList figuresOf(const Evaluation& evaluation, std::string_view task) {
         figures.insert(1, files == 1
                               ? EvaluationText::tr("one file left out")
                               : EvaluationText::tr("%1 files left out").arg(runCount(static_cast<double>(files))));
+    if (const std::string& precision = evaluation.precision; !precision.empty())
+        figures << EvaluationText::tr("computed in %1").arg(QString::fromStdString(precision));
     return figures;
 }
 

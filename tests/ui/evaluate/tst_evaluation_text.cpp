@@ -19,6 +19,14 @@ private slots:
         evaluation.counts.leftOut = 1200;
         QCOMPARE(figuresOf(&evaluation, nullptr, kNextTokens).value(1), QString("1,200 files left out"));
     }
+
+    // Of what was kept before it was known, nothing.
+    void thePrecisionIsSaid() {
+        Evaluation evaluation;
+        QVERIFY(figuresOf(&evaluation, nullptr, {}).filter("computed in").isEmpty());
+        evaluation.precision = "bf16";
+        QCOMPARE(figuresOf(&evaluation, nullptr, {}).filter("computed in"), QStringList{"computed in bf16"});
+    }
 };
 
 QTEST_GUILESS_MAIN(TestEvaluationText)
