@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/backend/bit_sums.h"
 #include "engine/backend/stream.h"
 
 namespace lockstep {
@@ -32,6 +33,8 @@ public:
     virtual ~Kernel() = default;
     virtual std::size_t workspaceBytes() const { return 0; }
     virtual void run(const KernelCall& call) = 0;
+    // run() that adds the bits of each output to its sums on the way. False: it cannot, and has done nothing.
+    virtual bool runSummed(const KernelCall&, std::span<BitSums>) { return false; }
 };
 
 }  // namespace lockstep

@@ -558,8 +558,18 @@ void tst_cpu_simd::updates() {
             std::copy(from.begin(), from.end(), to.begin());
             return to;
         };
+        const auto bits = [&](const Floats& of) {
+            std::uint32_t sum = 0;
+            for (std::size_t i = 0; i < count; ++i) sum += std::bit_cast<std::uint32_t>(of[i]);
+            return sum;
+        };
+        const auto isSummed = [&](const BitSums& sums, const Floats& before, const Floats& after) {
+            return sums.found == bits(before) + 1 && sums.left == bits(after) + 2;
+        };
+        QCOMPARE(simd.bits(w0.data(), count), bits(w0));
         for (const bool nesterov : {false, true}) {
             Floats w = copied(w0), v = copied(v0);
+            BitSums sums[] = {{1, 2}, {1, 2}};
             const UpdateRule rule{.kind = UpdateRule::Kind::Sgd, .momentum = 0.75, .nesterov = nesterov};
             simd.update({.rule = &rule,
                          .scale = 0.5,
@@ -568,7 +578,9 @@ void tst_cpu_simd::updates() {
                          .gradient = g.data(),
                          .w = w.data(),
                          .states = {v.data()},
-                         .count = count});
+                         .count = count,
+                         .sums = sums});
+            QVERIFY(isSummed(sums[0], w0, w) && isSummed(sums[1], v0, v));
             const auto velocity = [&](std::size_t i) { return 0.75 * v0[i] + 0.5 * g[i] + 0.25 * w0[i]; };
             compare(v, count, velocity);
             compare(w, count, [&](std::size_t i) {
@@ -577,6 +589,7 @@ void tst_cpu_simd::updates() {
             });
         }
         Floats w = copied(w0), m = copied(v0), s = copied(s0);
+        BitSums sums[] = {{1, 2}, {1, 2}, {1, 2}};
         const UpdateRule rule{.kind = UpdateRule::Kind::AdamW, .beta1 = 0.5, .beta2 = 0.75, .epsilon = 0.125};
         simd.update({.rule = &rule,
                      .scale = 2,
@@ -586,7 +599,9 @@ void tst_cpu_simd::updates() {
                      .gradient = g.data(),
                      .w = w.data(),
                      .states = {m.data(), s.data()},
-                     .count = count});
+                     .count = count,
+                     .sums = sums});
+        QVERIFY(isSummed(sums[0], w0, w) && isSummed(sums[1], v0, m) && isSummed(sums[2], s0, s));
         compare(m, count, [&](std::size_t i) { return 0.5 * v0[i] + g[i]; });
         compare(s, count, [&](std::size_t i) { return 0.75 * s0[i] + static_cast<double>(g[i]) * g[i]; });
         compare(w, count, [&](std::size_t i) {

@@ -53,26 +53,30 @@ private slots:
     void everyFlippedBitIsFound_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("backend");
+        QTest::addColumn<QString>("optimizer");
         QTest::addColumn<int>("flips");
-        QTest::newRow("mlp") << "mlp"
-                             << "reference" << 600;
-        QTest::newRow("batch norm") << "fashion-cnn"
-                                    << "reference" << 100;
-        if (hasCpuBackend())
-            QTest::newRow("cpu") << "fashion-cnn"
-                                 << "cpu" << 300;
+        const auto row = [](const char* name, const char* model, const char* backend, const char* optimizer,
+                            int flips) { QTest::newRow(name) << model << backend << optimizer << flips; };
+        row("mlp", "mlp", "reference", "sgd", 600);
+        row("batch norm", "fashion-cnn", "reference", "sgd", 100);
+        if (!hasCpuBackend()) return;
+        row("cpu", "fashion-cnn", "cpu", "sgd", 200);
+        row("cpu, adamw", "fashion-cnn", "cpu", "adamw", 60);
+        row("cpu, muon", "mlp", "cpu", "muon", 60);
     }
 
     // In a random place of what rests between updates, on a random rank of two to four, after a random update.
     void everyFlippedBitIsFound() {
         QFETCH(QString, model);
         QFETCH(QString, backend);
+        QFETCH(QString, optimizer);
         QFETCH(int, flips);
         std::mt19937_64 random(7);
         const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
         const Arena arenas[] = {Arena::Parameters, Arena::OptimizerState, Arena::Averages, Arena::Buffers};
         for (int i = 0; i < flips; ++i) {
             TrialSpec spec = checkedSpec(model.toUtf8(), backend.toUtf8(), 2 + static_cast<int>(below(3)));
+            spec.optimizer.id = optimizer.toStdString();
             if (model == "fashion-cnn") spec.model.params["width"] = std::int64_t{4};
             Flip flip{.rank = static_cast<int>(below(2)),
                       .step = 1 + static_cast<std::int64_t>(below(kSteps - kEvery))};

@@ -77,10 +77,10 @@ std::unique_ptr<Kernel> CpuDevice::prepareGate(const UpdateRule& rule, std::size
     return makeGate(rule, squareSums);
 }
 
-std::unique_ptr<Kernel> CpuDevice::prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t,
+std::unique_ptr<Kernel> CpuDevice::prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,
                                                  std::span<const UpdateSegment> segments) {
     requireF32("update", dtype);
-    return makeUpdate(m_machine, rule, segments);
+    return makeUpdate(m_machine, rule, count, segments);
 }
 
 std::unique_ptr<Kernel> CpuDevice::prepareAverage(double decay, DType dtype, std::size_t count) {

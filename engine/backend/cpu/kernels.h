@@ -201,7 +201,7 @@ std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::
 std::unique_ptr<Kernel> makeFlatAdd(const Machine& machine, DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count);
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
-std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule,
+std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule, std::size_t count,
                                    std::span<const UpdateSegment> segments);
 std::unique_ptr<Kernel> makeAverage(const Machine& machine, double decay, std::size_t count);
 std::unique_ptr<Kernel> makeCommit(const Machine& machine, std::size_t count);

@@ -1,6 +1,8 @@
 #include "engine/ops/update.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -87,8 +89,8 @@ float narrow(double value) { return static_cast<float>(value); }
 // One kernel for all segments of a slice: a thread takes its share of the floats, whatever segments they fall into.
 class Update final : public Kernel {
 public:
-    Update(const Machine& machine, const UpdateRule& rule, std::span<const UpdateSegment> segments)
-        : m_machine(machine), m_rule(rule) {
+    Update(const Machine& machine, const UpdateRule& rule, std::size_t count, std::span<const UpdateSegment> segments)
+        : m_machine(machine), m_rule(rule), m_count(count) {
         for (const UpdateSegment& segment : segments) addPart(segment);
     }
 
@@ -98,11 +100,10 @@ public:
         const UpdateGate& gate = *in<UpdateGate>(call, 1);
         if (gate.skip != 0) return;
         if (m_rule.kind == UpdateRule::Kind::Lars) measure(call, gate);
-        overFloats(m_machine.threads, m_end, [&](std::size_t begin, std::size_t end) {
-            for (const Part& part : m_parts) {
-                const std::size_t from = std::max(begin, part.at), to = std::min(end, part.at + part.count);
-                if (from < to && !part.matrix) step(call, gate, part, from, to - from);
-            }
+        overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
+            overParts(begin, end, [&](const Part& part, std::size_t from, std::size_t to) {
+                if (!part.matrix) step(call, gate, part, from, to - from, nullptr);
+            });
         });
         for (Part& part : m_parts) {
             if (!part.matrix) continue;
@@ -111,7 +112,30 @@ public:
         }
     }
 
+    bool runSummed(const KernelCall& call, std::span<BitSums> sums) override {
+        const UpdateGate& gate = *in<UpdateGate>(call, 1);
+        if (gate.skip != 0 || m_rule.kind == UpdateRule::Kind::Muon) return false;
+        if (m_rule.kind == UpdateRule::Kind::Lars) measure(call, gate);
+        overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
+            std::array<BitSums, kMostOutputs> own{};
+            std::size_t done = begin;
+            overParts(begin, end, [&](const Part& part, std::size_t from, std::size_t to) {
+                addUnused(call, done, from, own);
+                step(call, gate, part, from, to - from, own.data());
+                done = to;
+            });
+            addUnused(call, done, end, own);
+            for (std::size_t i = 0; i < sums.size(); ++i) {
+                std::atomic_ref(sums[i].found) += own[i].found;
+                std::atomic_ref(sums[i].left) += own[i].left;
+            }
+        });
+        return true;
+    }
+
 private:
+    static constexpr std::size_t kMostOutputs = 3;  // weights and two states
+
     struct Part {
         std::size_t at = 0, count = 0;
         double decay = 0;
@@ -131,8 +155,25 @@ private:
         }
         if (m_rule.kind == UpdateRule::Kind::Lars)
             m_workspace = std::max(m_workspace, SquareSum(m_machine, segment.count).workspaceBytes());
-        m_end = std::max(m_end, segment.offset + segment.count);
         m_parts.push_back(std::move(part));
+    }
+
+    // body(part, from, to) for what lies in each of the parts, which are in order.
+    template <class Body>
+    void overParts(std::size_t begin, std::size_t end, const Body& body) const {
+        for (const Part& part : m_parts) {
+            const std::size_t from = std::max(begin, part.at), to = std::min(end, part.at + part.count);
+            if (from < to) body(part, from, to);
+        }
+    }
+
+    // Of what fills the room between parts, which nobody writes.
+    void addUnused(const KernelCall& call, std::size_t begin, std::size_t end, std::span<BitSums> sums) const {
+        for (std::size_t i = 0; begin < end && i < call.outputs.size(); ++i) {
+            const std::uint32_t bits = m_machine.simd->bits(out(call, i) + begin, end - begin);
+            sums[i].found += bits;
+            sums[i].left += bits;
+        }
     }
 
     void measure(const KernelCall& call, const UpdateGate& gate) {
@@ -146,8 +187,8 @@ private:
         }
     }
 
-    void step(const KernelCall& call, const UpdateGate& gate, const Part& part, std::size_t at,
-              std::size_t count) const {
+    void step(const KernelCall& call, const UpdateGate& gate, const Part& part, std::size_t at, std::size_t count,
+              BitSums* sums) const {
         const auto state = [&](std::size_t i) { return call.outputs.size() > i + 1 ? out(call, i + 1) + at : nullptr; };
         m_machine.simd->update({.rule = &m_rule,
                                 .scale = gate.scale,
@@ -157,20 +198,22 @@ private:
                                 .gradient = in(call, 0) + at,
                                 .w = out(call, 0) + at,
                                 .states = {state(0), state(1)},
-                                .count = count});
+                                .count = count,
+                                .sums = sums});
     }
 
     const Machine& m_machine;
     UpdateRule m_rule;
+    std::size_t m_count;
     std::vector<Part> m_parts;
-    std::size_t m_end = 0, m_workspace = 0;
+    std::size_t m_workspace = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule,
+std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule, std::size_t count,
                                    std::span<const UpdateSegment> segments) {
-    return std::make_unique<Update>(machine, rule, segments);
+    return std::make_unique<Update>(machine, rule, count, segments);
 }
 
 std::unique_ptr<Kernel> makeAverage(const Machine& machine, double decay, std::size_t count) {

@@ -14,19 +14,24 @@ struct Pair {
 
 using F4 = float __attribute__((vector_size(16)));
 using I4 = std::int32_t __attribute__((vector_size(16)));
+using U4 = std::uint32_t __attribute__((vector_size(16)));
 #ifdef __AVX2__
 using F8 = float __attribute__((vector_size(32)));
 using I8 = std::int32_t __attribute__((vector_size(32)));
+using U8 = std::uint32_t __attribute__((vector_size(32)));
 #else
 using F8 = Pair<F4>;
 using I8 = Pair<I4>;
+using U8 = Pair<U4>;
 #endif
 #ifdef __AVX512F__
 using F16 = float __attribute__((vector_size(64)));
 using I16 = std::int32_t __attribute__((vector_size(64)));
+using U16 = std::uint32_t __attribute__((vector_size(64)));
 #else
 using F16 = Pair<F8>;
 using I16 = Pair<I8>;
+using U16 = Pair<U8>;
 #endif
 
 template <class T>

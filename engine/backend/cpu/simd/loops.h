@@ -89,6 +89,7 @@ std::size_t rankOf(const float* z, std::size_t count, std::size_t at);
 
 double squareSum(const float* x, std::size_t count);
 void update(const UpdateRun& run);
+std::uint32_t bits(const float* x, std::size_t count);
 void average(const float* w, float rest, float* averages, std::size_t count);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -71,6 +71,7 @@ const SimdTable kTable{
     .rankOf = rankOf,
     .squareSum = squareSum,
     .update = update,
+    .bits = bits,
     .average = average,
 };
 

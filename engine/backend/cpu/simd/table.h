@@ -9,6 +9,7 @@
 // compiled for a processor that may not be there. All loops run over contiguous floats whose channel pattern repeats
 // every 16 elements: a "pattern" is 16 floats, one per lane. No loop allocates, throws or starts threads.
 
+#include "engine/backend/bit_sums.h"
 #include "engine/backend/fusion/grad_mask.h"
 #include "engine/ops/activation_kind.h"
 #include "engine/ops/update_rule.h"
@@ -237,6 +238,7 @@ struct UpdateRun {
     const float* gradient = nullptr;
     float *w = nullptr, *states[2] = {};
     std::size_t count = 0;
+    BitSums* sums = nullptr;  // of w and of each state, which is added to; null: nobody asks
 };
 
 // What images and rows go through, of floats or of bf16.
@@ -344,6 +346,7 @@ struct SimdTable {
 
     double (*squareSum)(const float* x, std::size_t count);
     void (*update)(const UpdateRun& run);
+    std::uint32_t (*bits)(const float* x, std::size_t count);                         // as BitSums adds them up
     void (*average)(const float* w, float rest, float* averages, std::size_t count);  // averages += rest (w - averages)
 };
 

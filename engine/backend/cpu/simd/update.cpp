@@ -36,25 +36,70 @@ struct Sgd {
     }
 };
 
-void stepSgd(Sgd sgd, const float* gradient, float* w, float* velocity, std::size_t count) {
+// The bits of an array before and after.
+struct Bits {
+    U16 found{}, left{};
+    std::uint32_t foundOfRest = 0, leftOfRest = 0;
+
+    void addTo(BitSums& sums) const {
+        sums.found += foundOfRest + total(found);
+        sums.left += leftOfRest + total(left);
+    }
+    static std::uint32_t total(U16 lanes) {
+        std::uint32_t lane[16], total = 0;
+        put(lane, lanes);
+        for (const std::uint32_t each : lane) total += each;
+        return total;
+    }
+};
+
+std::uint32_t bitsOf(float x) { return __builtin_bit_cast(std::uint32_t, x); }
+
+template <bool kKeepsVelocity>
+void stepSgd(Sgd sgd, const UpdateRun& run) {
+    const float* const gradient = run.gradient;
+    float *const w = run.w, *const velocity = run.states[0];
+    Bits ofW, ofVelocity;
     std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        F16 weight = load(w + i), v = velocity ? load(velocity + i) : F16{};
+    for (; i + 16 <= run.count; i += 16) {
+        F16 weight = load(w + i), v{};
+        ofW.found += get<U16>(w + i);
+        if constexpr (kKeepsVelocity) {
+            v = load(velocity + i);
+            ofVelocity.found += get<U16>(velocity + i);
+        }
         sgd.step(load(gradient + i), weight, v);
         store(w + i, weight);
-        if (velocity) store(velocity + i, v);
+        ofW.left += get<U16>(w + i);
+        if constexpr (kKeepsVelocity) {
+            store(velocity + i, v);
+            ofVelocity.left += get<U16>(velocity + i);
+        }
     }
-    for (; i < count; ++i) {
-        float v = velocity ? velocity[i] : 0;
+    for (; i < run.count; ++i) {
+        float v = kKeepsVelocity ? velocity[i] : 0;
+        ofW.foundOfRest += bitsOf(w[i]);
+        ofVelocity.foundOfRest += bitsOf(v);
         sgd.step(gradient[i], w[i], v);
-        if (velocity) velocity[i] = v;
+        ofW.leftOfRest += bitsOf(w[i]);
+        if (!kKeepsVelocity) continue;
+        velocity[i] = v;
+        ofVelocity.leftOfRest += bitsOf(v);
     }
+    if (!run.sums) return;
+    ofW.addTo(run.sums[0]);
+    if (kKeepsVelocity) ofVelocity.addTo(run.sums[1]);
+}
+
+void stepSgd(Sgd sgd, const UpdateRun& run) {
+    if (run.states[0]) stepSgd<true>(sgd, run);
+    else stepSgd<false>(sgd, run);
 }
 
 void updateSgd(const UpdateRun& run) {
     const UpdateRule& rule = *run.rule;
     stepSgd({narrow(run.scale), narrow(run.decay), narrow(rule.momentum), narrow(run.learningRate), rule.nesterov},
-            run.gradient, run.w, run.states[0], run.count);
+            run);
 }
 
 // The learning rate is within the momentum.
@@ -64,7 +109,7 @@ void updateLars(const UpdateRun& run) {
              .momentum = narrow(run.rule->momentum),
              .learningRate = 1,
              .nesterov = run.rule->nesterov},
-            run.gradient, run.w, run.states[0], run.count);
+            run);
 }
 
 // rest: 1 - beta, which single precision would not get from beta; correction: 1 / (1 - beta^t).
@@ -87,14 +132,28 @@ void updateAdamW(const UpdateRun& run) {
     const float* const gradient = run.gradient;
     float *const w = run.w, *const first = run.states[0], *const second = run.states[1];
     const std::size_t count = run.count;
+    BitSums ofW, ofFirst, ofSecond;
     for (std::size_t i = 0; i < count; ++i) {
+        ofW.found += bitsOf(w[i]);
+        ofFirst.found += bitsOf(first[i]);
+        ofSecond.found += bitsOf(second[i]);
         const float g = gradient[i] * scale;
         const float square = second[i] * by.beta2 + g * g * by.rest2;
         const float mean = first[i] * by.beta1 + g * by.rest1;
         const float direction = mean * by.correction1 / (__builtin_sqrtf(square * by.correction2) + by.epsilon);
+        const float weight = w[i] - (direction + w[i] * decay) * learningRate;
         first[i] = mean;
         second[i] = square;
-        w[i] -= (direction + w[i] * decay) * learningRate;
+        w[i] = weight;
+        ofW.left += bitsOf(weight);
+        ofFirst.left += bitsOf(mean);
+        ofSecond.left += bitsOf(square);
+    }
+    if (!run.sums) return;
+    const BitSums all[] = {ofW, ofFirst, ofSecond};
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.sums[i].found += all[i].found;
+        run.sums[i].left += all[i].left;
     }
 }
 
@@ -107,6 +166,15 @@ void update(const UpdateRun& run) {
         case UpdateRule::Kind::AdamW:
         case UpdateRule::Kind::Muon: return updateAdamW(run);
     }
+}
+
+std::uint32_t bits(const float* x, std::size_t count) {
+    U16 sum{};
+    std::uint32_t rest = 0;
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) sum += get<U16>(x + i);
+    for (; i < count; ++i) rest += bitsOf(x[i]);
+    return rest + Bits::total(sum);
 }
 
 void average(const float* w, float rest, float* averages, std::size_t count) {
