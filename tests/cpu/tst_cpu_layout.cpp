@@ -1,6 +1,13 @@
 #include <QtTest>
 
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/fused_ops.h"
+#include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/layout.h"
 #include "engine/core/error.h"
 #include "tests/support/op_cases.h"
@@ -16,6 +23,8 @@ private slots:
     void roundTrip();
     void runsCoverEveryElementOnce_data();
     void runsCoverEveryElementOnce();
+    void filtersBecomePanels_data();
+    void filtersBecomePanels();
     void aTensorOfAnotherTypeIsRefused();
     void textsNameTheBlocks();
 };
@@ -105,6 +114,65 @@ void tst_cpu_layout::runsCoverEveryElementOnce() {
         }
     }
     QVERIFY(std::ranges::all_of(seen, [](int times) { return times == 1; }));
+}
+
+void tst_cpu_layout::filtersBecomePanels_data() {
+    QTest::addColumn<int>("outputs");
+    QTest::addColumn<int>("channels");
+    QTest::addColumn<int>("window");
+    QTest::addColumn<int>("columnAxis");
+    QTest::addColumn<int>("threads");
+    for (const int columnAxis : {0, 1}) {
+        for (const int threads : {1, 2}) {
+            const auto row = [&](int outputs, int channels, int window) {
+                QTest::addRow("%d outputs of %d channels, %dx%d, columns %d, %d threads", outputs, channels, window,
+                              window, columnAxis, threads)
+                    << outputs << channels << window << columnAxis << threads;
+            };
+            row(32, 64, 1);
+            row(96, 32, 3);
+            row(128, 160, 3);
+        }
+    }
+}
+
+// By our own kernel; where each element is, and its rounding, the library says.
+void tst_cpu_layout::filtersBecomePanels() {
+    if (!cpu::bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
+    QFETCH(int, outputs);
+    QFETCH(int, channels);
+    QFETCH(int, window);
+    QFETCH(int, columnAxis);
+    QFETCH(int, threads);
+    const auto device = makeCpuBackend()->open({"cpu", 0, threads, false, "cpu:0"});
+    const Shape shape{outputs, channels, window, window};
+    Graph graph;
+    const ValueId w = graph.addParameter("w", {shape, DType::F32}, {}, true);
+    graph.setLayout(w, cpu::layoutOf(Desc::blockedFilters(shape.dims(), DType::F32), "oihw"));
+    Value made{.name = "panels", .type = {shape, DType::BF16}};
+    made.layout = cpu::layoutOf(Desc::productPanels(shape.dims(), columnAxis), "oihw");
+    const ValueId panels = graph.appendLowered({&cpu::kReorder, {w}, {}, {}, "reorder", "jit"}, {made}).front();
+    cpu::Machine machine;
+    machine.bf16 = cpu::bestBf16();
+    QVERIFY(cpu::makeFilterPanels({machine, graph, graph.nodes().front()}));
+    HostTensor tensor({shape, DType::F32});
+    const auto values = tensor.as<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) * 100;
+    std::vector<std::byte> from(graph.value(w).bytes() + 64), to(graph.value(panels).bytes() + 64);
+    const auto aligned = [](std::vector<std::byte>& room) {
+        return room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64;
+    };
+    device->writeLogical(graph.value(w), tensor, aligned(from));
+    const std::array<std::byte*, 1> inputs{aligned(from)}, written{aligned(to)};
+    device->prepare(graph, graph.nodes().front())->run({.inputs = inputs, .outputs = written});
+    const HostTensor read = device->readLogical(graph.value(panels), aligned(to));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+        const std::uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;  // to nearest, ties to even
+        std::uint16_t found = 0;
+        std::memcpy(&found, read.data() + 2 * i, sizeof found);
+        QCOMPARE(std::uint32_t{found}, rounded);
+    }
 }
 
 void tst_cpu_layout::aTensorOfAnotherTypeIsRefused() {

@@ -161,6 +161,7 @@ std::unique_ptr<Kernel> makeReorder(const Order& order) {
     const bool areFloats = from.dtype() == DType::F32 && to.dtype() == DType::F32;
     if (areFloats && from.isRowMajor() && to.isSampleLanes()) return makeTransposition(order, true);
     if (areFloats && from.isSampleLanes() && to.isRowMajor()) return makeTransposition(order, false);
+    if (auto panels = makeFilterPanels(order)) return panels;
     return planned(order, onednn::planReorder);
 }
 

@@ -148,6 +148,7 @@ std::unique_ptr<Kernel> makeAdd(const Order& order);
 std::unique_ptr<Kernel> makeFill(const Order& order);
 std::unique_ptr<Kernel> makeCast(const Order& order);
 std::unique_ptr<Kernel> makeReorder(const Order& order);
+std::unique_ptr<Kernel> makeFilterPanels(const Order& order);  // null: of other layouts
 std::unique_ptr<Kernel> makeScaleFilters(const Order& order);
 // pool2d.cpp
 std::unique_ptr<Kernel> makeMaxPool2d(const Order& order);
