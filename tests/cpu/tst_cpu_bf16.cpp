@@ -38,6 +38,7 @@ private slots:
     void attentionRoundsOperandsAlone_data();
     void attentionRoundsOperandsAlone();
     void rowsOfTilesLieInMemoryAsThat();
+    void aHeadOfFewClassesIsOurs();
     void whatComesBehindItReadsIt();
     void graphsAgreeWithTheReference_data();
     void graphsAgreeWithTheReference();
@@ -365,6 +366,20 @@ void tst_cpu_bf16::rowsOfTilesLieInMemoryAsThat() {
         QVERIFY(all > 8);
         QCOMPARE(ofFloats, samples * kTokens < 512 ? all : 0);
     }
+}
+
+// The library would take megabytes for its code.
+void tst_cpu_bf16::aHeadOfFewClassesIsOurs() {
+    constexpr std::int64_t kSamples = 4;
+    const Graph lowered = tiles().lower(toPrecision(encoder(kSamples), DType::BF16), {.precision = Precision::Bf16});
+    int heads = 0;
+    for (const Node& node : lowered.nodes()) {
+        if (!node.op->name.starts_with("dense") || node.op->name == "dense_backward_bias") continue;
+        const bool isHead = lowered.typeOf(node.inputs[0]).shape[0] == kSamples;
+        QCOMPARE(node.algorithm, std::string(isHead ? "bf16" : "library+bf16"));
+        heads += isHead ? 1 : 0;
+    }
+    QCOMPARE(heads, 3);
 }
 
 // Pools, sums and norms behind convolutions that lie channels last, as those of tiles do.

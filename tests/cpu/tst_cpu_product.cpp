@@ -1,10 +1,13 @@
 #include <QtTest>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_device.h"
+#include "engine/backend/cpu/library_product.h"
 #include "engine/backend/cpu/product.h"
 #include "engine/backend/reference/reference_backend.h"
 #include "engine/core/random.h"
@@ -30,6 +33,8 @@ private slots:
     void symmetricOnesAreHalfMade();
     void denseLayersAgreeWithTheReference_data();
     void denseLayersAgreeWithTheReference();
+    void theLibrarysAgreeWithPlainSums_data();
+    void theLibrarysAgreeWithPlainSums();
     void speedIsMeasuredOnce();
 
 private:
@@ -263,6 +268,62 @@ void tst_cpu_product::denseLayersAgreeWithTheReference() {
     }
     const double rounding = test::relativeError(with(*makeCpuBackend(), Precision::Fp32)[0], expected[0]);
     QVERIFY2(rounding > one.tolerance && rounding < 0.1, std::to_string(rounding).c_str());
+}
+
+void tst_cpu_product::theLibrarysAgreeWithPlainSums_data() {
+    QTest::addColumn<int>("depth");
+    QTest::addColumn<int>("columns");
+    QTest::addColumn<int>("threads");
+    QTest::newRow("small") << 70 << 40 << 1;
+    QTest::newRow("in two slices") << 1024 << 4096 << 1;
+    QTest::newRow("at once by two threads") << 1024 << 4096 << 2;
+    QTest::newRow("in three slices, by two threads") << 4096 << 2112 << 2;
+    QTest::newRow("large, and not to be cut into slices") << 1024 << 4128 << 1;
+}
+
+// A weight as it lies and turned; sums of both types, with a bias or without.
+void tst_cpu_product::theLibrarysAgreeWithPlainSums() {
+    if (onednn::bf16Units() == onednn::Bf16Units::None) QSKIP("the processor multiplies no bf16");
+    QFETCH(int, depth);
+    QFETCH(int, columns);
+    QFETCH(int, threads);
+    constexpr std::size_t kRows = 5;
+    const auto deep = static_cast<std::size_t>(depth), wide = static_cast<std::size_t>(columns);
+    const TeamOf team(threads);
+    const Chosen machine(0, threads);
+    const Floats rows = noise(1, kRows * deep), b = noise(2, deep * wide), bias = noise(3, wide);
+    std::vector<std::uint16_t> a(rows.size());
+    for (std::size_t i = 0; i < a.size(); ++i)
+        a[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(bf16Of(rows[i]))) >> 16);
+    for (const bool isTurned : {false, true}) {
+        const Matrix right = isTurned ? Matrix::rowMajor(wide, deep).transposed() : Matrix::rowMajor(deep, wide);
+        const bool hasBias = isTurned;
+        const DType made = isTurned ? DType::BF16 : DType::F32;
+        LibraryProduct product(machine, {Matrix::rowMajor(kRows, deep), DType::BF16}, {right},
+                               {.bias = hasBias, .relu = hasBias, .dtype = made});
+        std::vector<std::byte> c(kRows * wide * sizeOf(made)), workspace(product.workspaceBytes() + 64);
+        product.run({.a = reinterpret_cast<const std::byte*>(a.data()),
+                     .b = reinterpret_cast<const std::byte*>(b.data()),
+                     .bias = hasBias ? reinterpret_cast<const std::byte*>(bias.data()) : nullptr,
+                     .c = c.data()},
+                    workspace.data() + (64 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 64) % 64);
+        for (std::size_t i = 0; i < kRows * wide; ++i) {
+            double sum = hasBias ? bias[i % wide] : 0, magnitude = 1;
+            for (std::size_t k = 0; k < deep; ++k) {
+                const double term =
+                    bf16Of(rows[i / wide * deep + k]) * bf16Of(b[k * right.rowStride + i % wide * right.columnStride]);
+                sum += term;
+                magnitude += std::abs(term);
+            }
+            if (hasBias) sum = std::max(sum, 0.0);
+            std::uint32_t bits = 0;
+            std::memcpy(made == DType::F32 ? reinterpret_cast<char*>(&bits) : reinterpret_cast<char*>(&bits) + 2,
+                        c.data() + i * sizeOf(made), sizeOf(made));
+            const double tolerance = 5e-7 * magnitude + (made == DType::BF16 ? std::abs(sum) / 256 : 0);
+            QVERIFY2(std::abs(std::bit_cast<float>(bits) - sum) <= tolerance,
+                     qPrintable(QString("%1, not %2 at %3").arg(std::bit_cast<float>(bits)).arg(sum).arg(i)));
+        }
+    }
 }
 
 void tst_cpu_product::speedIsMeasuredOnce() {

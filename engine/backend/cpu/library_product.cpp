@@ -1,11 +1,15 @@
 #include "engine/backend/cpu/library_product.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace lockstep::cpu {
 
 namespace {
+
+constexpr std::size_t kPackedAtOnce = std::size_t{4} << 20;  // bytes of b, for each thread
+constexpr std::size_t kColumns = 64;                         // that the library multiplies at once
 
 std::int64_t signedOf(std::size_t count) { return static_cast<std::int64_t>(count); }
 
@@ -26,12 +30,33 @@ onednn::Desc wanted(const LibraryProduct::Operand& operand) {
 }  // namespace
 
 LibraryProduct::LibraryProduct(const Machine& machine, const Operand& a, const Operand& b, const End& end)
-    : m_plan(onednn::planProduct(
-          machine.engine,
-          {.a = wanted(a), .b = wanted(b), .c = end.dtype, .bias = end.bias, .with = end.with, .relu = end.relu})),
+    : m_b(b),
+      m_slice(sliceOf(machine, b, end)),
+      m_rows(a.matrix.rows),
+      m_made(end.dtype),
+      m_plan(onednn::planProduct(machine.engine, {.a = wanted(a),
+                                                  .b = wanted(m_slice),
+                                                  .c = end.dtype,
+                                                  .bias = end.bias,
+                                                  .with = end.with,
+                                                  .relu = end.relu})),
       m_product(machine.engine, m_plan),
       m_packA(packingOf(machine, a, m_plan.arguments[0])),
-      m_packB(packingOf(machine, b, m_plan.arguments[1])) {}
+      m_packB(packingOf(machine, m_slice, m_plan.arguments[1])) {}
+
+// All of b, unless it is packed and large. The slices are alike.
+LibraryProduct::Operand LibraryProduct::sliceOf(const Machine& machine, const Operand& b, const End& end) {
+    const std::size_t columns = b.matrix.columns, bytes = b.matrix.rows * columns * sizeOf(DType::BF16);
+    const std::size_t wanted = divideUp(bytes, kPackedAtOnce * static_cast<std::size_t>(machine.threads));
+    Operand slice = b;
+    if (b.dtype == DType::BF16 || end.with != onednn::WithOther::Nothing) return slice;
+    for (std::size_t count = wanted; count < 2 * wanted; ++count) {
+        if (columns % (count * kColumns) != 0) continue;
+        slice.matrix.columns = columns / count;
+        break;
+    }
+    return slice;
+}
 
 LibraryProduct::Packing LibraryProduct::packingOf(const Machine& machine, const Operand& operand,
                                                   const onednn::Desc& to) {
@@ -52,19 +77,30 @@ std::size_t LibraryProduct::workspaceBytes() const {
     for (const Packing* packing : {&m_packA, &m_packB}) {
         if (packing->reorder) scratch = std::max(scratch, packing->reorder->scratchBytes());
     }
-    return m_packA.bytes + m_packB.bytes + scratch;
+    return m_packA.bytes + m_packB.bytes + (slices() > 1 ? aligned(m_rows * madeRowBytes()) : 0) + scratch;
 }
 
+// Of what a slice makes.
+std::size_t LibraryProduct::madeRowBytes() const { return m_slice.matrix.columns * sizeOf(m_made); }
+
 void LibraryProduct::run(const Call& call, std::byte* workspace) {
-    std::byte* const scratch = workspace + m_packA.bytes + m_packB.bytes;
-    std::array<std::byte*, 5> pointers{m_packA.run(call.a, workspace, scratch),
-                                       m_packB.run(call.b, workspace + m_packA.bytes, scratch)};
-    std::size_t count = 2;
-    for (const std::byte* read : {call.bias, call.other}) {
-        if (read) pointers[count++] = const_cast<std::byte*>(read);
+    const std::size_t columns = m_slice.matrix.columns, rowBytes = madeRowBytes();
+    std::byte *const packedB = workspace + m_packA.bytes, *const made = packedB + m_packB.bytes;
+    std::byte* const scratch = slices() > 1 ? made + aligned(m_rows * rowBytes) : made;
+    std::byte* const a = m_packA.run(call.a, workspace, scratch);
+    for (std::size_t slice = 0; slice < slices(); ++slice) {
+        const std::byte* b = call.b + slice * columns * m_b.matrix.columnStride * sizeOf(m_b.dtype);
+        const std::byte* bias = call.bias ? call.bias + slice * columns * sizeof(float) : nullptr;
+        std::array<std::byte*, 5> pointers{a, m_packB.run(b, packedB, scratch)};
+        std::size_t count = 2;
+        for (const std::byte* read : {bias, call.other}) {
+            if (read) pointers[count++] = const_cast<std::byte*>(read);
+        }
+        pointers[count++] = slices() > 1 ? made : call.c;
+        m_product.run(std::span(pointers).first(count), scratch);
+        for (std::size_t row = 0; slices() > 1 && row < m_rows; ++row)
+            std::memcpy(call.c + (row * slices() + slice) * rowBytes, made + row * rowBytes, rowBytes);
     }
-    pointers[count++] = call.c;
-    m_product.run(std::span(pointers).first(count), scratch);
 }
 
 }  // namespace lockstep::cpu

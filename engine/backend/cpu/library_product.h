@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 // c = a b by the library, with operands in bf16 and sums in f32: where a processor multiplies tiles (AMX), several
 // times as fast as pairs in vectors are. Operands of bf16 are read where they lie, next to each other in rows or in
 // columns; those of floats are rounded (to nearest, ties to even) and laid out as the library likes before each
-// product.
+// product: of many columns of b so many at a time as stay in the cache, so that a large b takes no memory again.
 class LibraryProduct {
 public:
     struct Operand {
@@ -40,7 +40,13 @@ private:
         std::byte* run(const std::byte* from, std::byte* to, std::byte* scratch) const;
     };
     static Packing packingOf(const Machine& machine, const Operand& operand, const onednn::Desc& to);
+    static Operand sliceOf(const Machine& machine, const Operand& b, const End& end);
+    std::size_t madeRowBytes() const;
+    std::size_t slices() const { return m_b.matrix.columns / m_slice.matrix.columns; }
 
+    Operand m_b, m_slice;  // of b: columns that are multiplied at once
+    std::size_t m_rows;
+    DType m_made;
     onednn::Plan m_plan;
     onednn::Primitive m_product;
     Packing m_packA, m_packB;
