@@ -13,6 +13,7 @@ threads get. Without PyTorch and its scripts (--peers) ours is measured alone.
 import argparse
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -94,7 +95,7 @@ def run_theirs(args, row, variant, seconds):
     if variant.compiled:
         command += ['--compile', 'default']
     env = dict(os.environ, LD_PRELOAD=ALLOCATOR if os.path.exists(ALLOCATOR) else '')
-    said = json_of(command, limit=240 + 10 * seconds, cwd=args.peers, env=env)
+    said = json_of(command, limit=(1200 if variant.compiled else 240) + 10 * seconds, cwd=args.peers, env=env)
     return said['img_s'], said['rss_mb'] * variant.processes, None
 
 
@@ -118,7 +119,10 @@ RUN = {'ours': run_ours, 'theirs': run_theirs}
 
 
 def variants(args, row):
-    ours = [Ours(precision, devices) for precision in PRECISIONS for devices in args.devices]
+    def number_of(devices):
+        return int(re.match(r'\w+:(\d+)', devices)[1])
+
+    ours = [Ours(precision, devices) for precision in PRECISIONS for devices in args.devices if number_of(devices) <= row.batch]
     theirs = [Theirs(precision, compiled, processes) for precision in PRECISIONS for compiled in (False, True)
               for processes in ((1,) if row.inference else (1, 2))]
     return {'ours': ours, 'theirs': theirs if args.has_peer else []}
@@ -172,6 +176,8 @@ def main():
     parser.add_argument('--only', nargs='+', metavar='MODEL', default=[], choices=sorted({row.model for row in ROWS}))
     parser.add_argument('--row', nargs=3, action='append', metavar=('MODEL', 'PEER', 'BATCH'), default=[],
                         help='another row: our model, theirs of models2.py, and the batch')
+    parser.add_argument('--inference-row', nargs=3, action='append', metavar=('MODEL', 'PEER', 'BATCH'), default=[],
+                        help='another row, of inference')
     parser.add_argument('--devices', nargs='+', default=['cpu:1', 'cpu:2x1'])
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--seconds', type=float, default=8, help='of each measurement')
@@ -185,8 +191,10 @@ def main():
     has_torch = subprocess.run([args.python, '-c', 'import torch; print("PyTorch", torch.__version__)']).returncode == 0
     args.has_peer = has_torch and os.path.exists(os.path.join(args.peers, 'peer_torch2.py'))
     known = subprocess.run([args.lockstep, 'models'], capture_output=True, text=True, check=True).stdout.split()
-    rows = [row for row in ROWS if not args.only or row.model in args.only] if args.only or not args.row else []
-    rows += [Row(model, peer, int(batch)) for model, peer, batch in args.row]
+    asked = [Row(model, peer, int(batch), inference) for inference, some in ((False, args.row), (True, args.inference_row))
+             for model, peer, batch in some]
+    rows = [row for row in ROWS if not args.only or row.model in args.only] if args.only or not asked else []
+    rows += asked
     for row in [row for row in rows if row.model not in known]:
         print(f'{row.name()}: no such model')
         rows.remove(row)
