@@ -30,14 +30,14 @@ QString samplesText(std::int64_t count) {
 
 QStringList figuresOf(const Evaluation& evaluation, std::string_view task) {
     QStringList figures{samplesText(evaluation.samples)};
+    if (const std::string& precision = evaluation.precision; !precision.empty())
+        figures[0] = EvaluationText::tr("%1 in %2").arg(figures[0], QString::fromStdString(precision));
     for (const Metric* each : metricsOf(evaluation, task))
         figures << runMetric(*each, valueIn(resultOf(evaluation), *each));
     if (const auto files = evaluation.counts.leftOut; files > 0)
         figures.insert(1, files == 1
                               ? EvaluationText::tr("one file left out")
                               : EvaluationText::tr("%1 files left out").arg(runCount(static_cast<double>(files))));
-    if (const std::string& precision = evaluation.precision; !precision.empty())
-        figures << EvaluationText::tr("computed in %1").arg(QString::fromStdString(precision));
     return figures;
 }
 
