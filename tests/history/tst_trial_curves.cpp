@@ -293,7 +293,8 @@ void tst_TrialCurves::olderHistoriesAreGivenLevels() {
     const auto ended = longTrial(folder, *store, kLong, true), running = longTrial(folder, *store, kLong, false);
     const auto brief = longTrial(folder, *store, 100, true);
     const auto before = openQuery(folder.file())->decimatedSeries(ended, "loss", 500);
-    ask(folder.file(), "DROP TABLE series_level; PRAGMA user_version = 9");
+    ask(folder.file(),
+        "ALTER TABLE evaluation DROP COLUMN precision; DROP TABLE series_level; PRAGMA user_version = 9");
     const auto older = TrialQuery::open(folder.file());
     QVERIFY(!older.ok() && older.problems().front().code == "history.older");
     const auto newer = openStore(folder.file());
