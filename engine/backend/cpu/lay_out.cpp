@@ -212,12 +212,26 @@ std::vector<std::size_t> rowsOfProduct(const Node& node) {
     return {0};
 }
 
-// Of samples, as a classifier of few classes makes it: tiles would be filled partly, and the library takes megabytes
-// for its code. Tokens stay as they lie between layers.
-bool isSmallProduct(const LayoutPass& pass, const Shape& x, const Shape& weights) {
+bool isBackwardWeights(const Node& node) {
+    return node.op == &kDenseBackwardWeights || node.op == &kDenseBackwardWeightsBias;
+}
+
+bool isProduct(const Node& node) {
+    const auto ops = {&kDense, &kDenseRelu, &kDenseAdd, &kDenseGelu, &kDenseBackwardData, &kDenseBackwardDataGelu};
+    return std::ranges::count(ops, node.op) > 0 || isBackwardWeights(node);
+}
+
+// Whether all products are of samples, as classifiers of few classes make them: tiles would be filled partly, and the
+// library takes megabytes for its code. Tokens stay as they lie between layers.
+bool hasSmallProductsOnly(const Graph& graph) {
     constexpr std::int64_t kFew = 65536, kTile = 32;
-    const bool isPartlyFilled = weights[0] % kTile != 0 || weights[1] % kTile != 0;
-    return x[0] == pass.samples() && weights.count() < kFew && isPartlyFilled;
+    const std::int64_t samples = graph.typeOf(graph.withRole(ValueRole::Input).front()).shape[0];
+    return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
+        if (!isProduct(node)) return true;
+        const Shape& weights = graph.typeOf(isBackwardWeights(node) ? node.outputs[0] : node.inputs[1]).shape;
+        const bool isPartlyFilled = weights[0] % kTile != 0 || weights[1] % kTile != 0;
+        return graph.typeOf(node.inputs[0]).shape[0] == samples && weights.count() < kFew && isPartlyFilled;
+    });
 }
 
 // Our own products pack what they read, so that nothing is gained by another layout; the library's read rows of bf16
@@ -226,14 +240,12 @@ void layOutProduct(LayoutPass& pass, const Node& node) {
     const Shape& x = pass.oldValue(node.inputs[0]).type.shape;
     const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
     const bool isBackwardData = node.op == &kDenseBackwardData || node.op == &kDenseBackwardDataGelu;
-    const bool isBackwardWeights = node.op == &kDenseBackwardWeights || node.op == &kDenseBackwardWeightsBias;
-    const Shape& weights = isBackwardWeights ? pass.oldValue(node.outputs[0]).type.shape : w;
-    const bool isFast = isBackwardWeights ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
-                                          : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
+    const bool isFast = isBackwardWeights(node) ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
+                                                : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
     if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, isFast ? kStrassen : "simd");
-    if (!pass.areHalves(x) || isSmallProduct(pass, x, weights))
+    if (!pass.areHalves(x) || hasSmallProductsOnly(pass.before()))
         return layOutRowMajor(pass, node, std::string(text(pass.operands())));
-    if (!isBackwardWeights) return layOutRows(pass, node, rowsOfProduct(node), kLibraryBf16, node.outputs.size());
+    if (!isBackwardWeights(node)) return layOutRows(pass, node, rowsOfProduct(node), kLibraryBf16, node.outputs.size());
     pass.emit(node, {pass.rows(node.inputs[0]), pass.rows(node.inputs[1])}, kLibraryBf16);
 }
 

@@ -20,11 +20,11 @@ public:
     LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose, onednn::Bf16Units units);
     Graph run();
 
+    const Graph& before() const { return m_graph; }
     const onednn::Engine& engine() const { return m_engine; }
     int block() const { return m_block; }          // channels side by side that suit the processor
     DType operands() const { return m_operands; }  // of products of matrices
     onednn::Bf16Units units() const { return m_units; }
-    std::int64_t samples() const { return m_graph.value(m_graph.withRole(ValueRole::Input).front()).type.shape[0]; }
     bool multipliesHalves() const { return m_operands == DType::BF16 && m_units != onednn::Bf16Units::None; }
     bool multipliesTiles() const { return m_operands == DType::BF16 && m_units == onednn::Bf16Units::Tiles; }
     ConvAlgorithm choose(const ConvPass& conv) const { return m_choose(conv); }
