@@ -47,16 +47,16 @@ public:
             const KernelCall own{part.inputs, part.outputs, call.workspace, call.scalars, call.stream};
             const std::span added = std::span(m_added).first(part.outputs.size());
             std::ranges::fill(added, BitSums());
-            const bool isSummed = part.kernel->runSummed(own, added);
-            for (std::size_t i = 0; i < part.outputs.size(); ++i) {
-                if (isSummed) m_sums.check(m_name, part.outputs[i], added[i]);
-                else m_sums.check(m_name, part.outputs[i], part.outputBytes[i]);
+            if (part.kernel->runSummed(own, added)) {
+                for (std::size_t i = 0; i < added.size(); ++i) {
+                    m_sums.check(m_name, part.outputs[i], added[i]);
+                    m_sums.remember(part.outputs[i], part.outputBytes[i], added[i]);
+                }
+                continue;
             }
-            if (!isSummed) part.kernel->run(own);
-            for (std::size_t i = 0; i < part.outputs.size(); ++i) {
-                if (isSummed) m_sums.remember(part.outputs[i], part.outputBytes[i], added[i]);
-                else m_sums.remember(part.outputs[i], part.outputBytes[i]);
-            }
+            for (std::size_t i = 0; i < added.size(); ++i) m_sums.check(m_name, part.outputs[i], part.outputBytes[i]);
+            part.kernel->run(own);
+            for (std::size_t i = 0; i < added.size(); ++i) m_sums.remember(part.outputs[i], part.outputBytes[i]);
         }
     }
 
