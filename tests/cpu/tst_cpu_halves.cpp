@@ -1,4 +1,5 @@
 #include <QtTest>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -36,6 +37,8 @@ private slots:
     void pairsOfRows();
     void pairsOfRowsInPanels_data() { addSimdTables(); }
     void pairsOfRowsInPanels();
+    void sumsBecomePixels_data() { addSimdTables(); }
+    void sumsBecomePixels();
     void pools_data() { addSimdTables(); }
     void pools();
 };
@@ -444,6 +447,44 @@ void tst_cpu_halves::pairsOfRowsInPanels() {
         }
     }
     QCOMPARE(std::memcmp(pairs.data(), expected.data(), pairs.size() * sizeof(float)), 0);
+}
+
+// Places of pixels in any order; scales are powers of two, by which products are exact.
+void tst_cpu_halves::sumsBecomePixels() {
+    constexpr std::size_t kColumns = EndedRows::kColumns, kRows = 37, kApart = kColumns + 16;
+    const Floats sums = noise(1, kRows * kColumns), bias = noise(2, kColumns),
+                 addends = rounded(noise(3, kRows * kApart));
+    const Halves halfAddends = halvesOf(addends);
+    Floats scale(kColumns);
+    for (std::size_t i = 0; i < kColumns; ++i) scale[i] = std::ldexp(1.0f, static_cast<int>(i % 4));
+    std::vector<std::size_t> at;
+    for (std::size_t row = 0; row < kRows; ++row) at.push_back(row * 8 % kRows * kApart);
+    for (int what = 0; what < 32; ++what) {
+        const bool scales = what & 1, hasBias = what & 2, adds = what & 4, clamps = what & 8;
+        const float ceiling = what & 16 ? 2.5f : INFINITY;
+        Halves y(kRows * kApart, kUntouched);
+        table().endRows({.sums = sums.data(),
+                         .rows = kRows,
+                         .at = at.data(),
+                         .end = {.scale = scales ? scale.data() : nullptr,
+                                 .bias = hasBias ? bias.data() : nullptr,
+                                 .addends = adds ? halfAddends.data() : nullptr,
+                                 .relu = clamps,
+                                 .ceiling = ceiling},
+                         .y = y.data()});
+        for (std::size_t row = 0; row < kRows; ++row) {
+            Floats pixel(kColumns);
+            for (std::size_t i = 0; i < kColumns; ++i) {
+                float& value = pixel[i] = sums[row * kColumns + i];
+                if (scales) value *= scale[i];
+                if (hasBias) value += bias[i];
+                if (adds) value += addends[at[row] + i];
+                if (clamps) value = std::clamp(value, 0.0f, ceiling);
+            }
+            const auto first = y.begin() + static_cast<std::ptrdiff_t>(at[row]);
+            compareRow(Halves(first, first + kApart), pixel);
+        }
+    }
 }
 
 void tst_cpu_halves::pools() {

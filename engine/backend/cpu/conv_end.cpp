@@ -2,12 +2,6 @@
 
 namespace lockstep::cpu {
 
-namespace {
-
-constexpr float kSix = 6;
-
-}  // namespace
-
 ConvEnd endOf(const Node& node) {
     ConvEnd end;
     if (!isForwardConv(node)) return end;
@@ -32,15 +26,6 @@ void setEnd(const ConvEnd& end, onednn::ConvRequest& request) {
     request.adds = end.addend.has_value();
     request.relu = end.clamp != Clamp::None;
     if (end.clamp == Clamp::Relu6) request.ceiling = kSix;
-}
-
-SumEnd sumEnd(const KernelCall& call, const ConvEnd& end, std::size_t block, std::size_t at) {
-    SumEnd sums{.scale = end.scale ? in(call, *end.scale) + block * 16 : nullptr,
-                .bias = end.bias ? in(call, *end.bias) + block * 16 : nullptr,
-                .addends = end.addend ? in(call, *end.addend) + at : nullptr,
-                .relu = end.clamp != Clamp::None};
-    if (end.clamp == Clamp::Relu6) sums.ceiling = kSix;
-    return sums;
 }
 
 }  // namespace lockstep::cpu

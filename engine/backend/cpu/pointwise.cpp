@@ -122,7 +122,7 @@ private:
         }
         const std::size_t at = m_y.at(chunk.sample, chunk.begin);
         const auto product = m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct;
-        const SumEnd end = sumEnd(call, m_end, 0, at);
+        const SumEnd end = sumEnd<float>(call, m_end, 0, at);
         product({.filters = filters,
                  .data = data,
                  .products = out(call, 0) + at,

@@ -1,8 +1,6 @@
 #include "engine/backend/cpu/tile_conv.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 namespace lockstep::cpu {
 
@@ -24,22 +22,13 @@ GemmRun tileRun(const float* a, std::size_t aRowStride, const float* panel, std:
     return run;
 }
 
-void TileEnd::write(const KernelCall& call, std::size_t column, float* sums, std::size_t rows,
+void TileEnd::write(const KernelCall& call, std::size_t column, const float* sums, std::size_t rows,
                     const std::size_t* at) const {
-    const bool isAny = m_end.scale || m_end.bias || m_end.addend;
-    for (std::size_t n = 0; isAny && n < rows; ++n) {
-        float* const row = sums + n * kTilePanel;
-        if (m_end.scale) m_simd.floats.multiply(row, in(call, *m_end.scale) + column, row, kTilePanel);
-        if (m_end.bias) m_simd.floats.addRow(row, in(call, *m_end.bias) + column, kTilePanel);
-        if (m_end.addend) m_simd.halves.addRow(row, in<Bf16>(call, *m_end.addend) + at[n] + column, kTilePanel);
-    }
-    if (m_end.clamp == Clamp::Relu) m_simd.floats.relu(sums, sums, rows * kTilePanel);
-    if (m_end.clamp == Clamp::Relu6) m_simd.floats.relu6(sums, sums, rows * kTilePanel);
-    std::array<Bf16, kMostRows * kTilePanel> rounded;
-    m_simd.halves.scale(sums, 1, rounded.data(), rows * kTilePanel);
-    Bf16* const y = out<Bf16>(call, 0) + column;
-    for (std::size_t n = 0; n < rows; ++n)
-        std::memcpy(y + at[n], rounded.data() + n * kTilePanel, kTilePanel * sizeof(Bf16));
+    m_simd.endRows({.sums = sums,
+                    .rows = rows,
+                    .at = at,
+                    .end = sumEnd<Bf16>(call, m_end, column / 16, column),
+                    .y = out<Bf16>(call, 0) + column});
 }
 
 void placeFilters(const FilterSquare& square, const SimdTable& simd, const float* sums, bool adds, float* dw) {

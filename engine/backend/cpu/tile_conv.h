@@ -12,7 +12,7 @@
 // 32 filters.
 namespace lockstep::cpu {
 
-constexpr std::size_t kTilePanel = 32;
+constexpr std::size_t kTilePanel = EndedRows::kColumns;
 constexpr std::size_t kPairs = 16;  // of a row of a tile
 
 inline std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
@@ -50,7 +50,8 @@ public:
     // `rows` of sums, kMostRows at most, of filters from `column` on; at[n] is the element of the image where the pixel
     // of row n begins.
     static constexpr std::size_t kMostRows = 64;
-    void write(const KernelCall& call, std::size_t column, float* sums, std::size_t rows, const std::size_t* at) const;
+    void write(const KernelCall& call, std::size_t column, const float* sums, std::size_t rows,
+               const std::size_t* at) const;
 
 private:
     const SimdTable& m_simd;

@@ -103,7 +103,7 @@ public:
         for (std::size_t block = blocks.begin; block < blocks.end; ++block) {
             const std::size_t at = block * blockStride(m_image);
             m_simd.winogradOutput(m_image, products + (block - blocks.begin) * points.blockStride(), span,
-                                  sumEnd(call, m_end, block, at), out(call, 0) + at);
+                                  sumEnd<float>(call, m_end, block, at), out(call, 0) + at);
         }
     }
 

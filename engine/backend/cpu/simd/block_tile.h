@@ -1,5 +1,5 @@
 #pragma once
-#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/ending.h"
 #include "engine/backend/cpu/simd/table.h"
 
 // Products of blocks of channels, of elements that Lanes tells of: see BlockProduct and BlockGradientProduct.
@@ -10,26 +10,6 @@ constexpr std::size_t kTiles = 14, kBlocks = 2, kChannels = 8;
 #else
 constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
 #endif
-
-// What becomes of the sums of one channel block.
-class Ending {
-public:
-    Ending(const SumEnd& end, std::size_t block)
-        : m_end(end),
-          m_scale(end.scale ? load(end.scale + block * 16) : splat(1)),
-          m_offset(end.bias ? load(end.bias + block * 16) : F16{}),
-          m_ceiling(splat(end.ceiling)) {}
-
-    [[gnu::always_inline]] F16 of(F16 sum, std::ptrdiff_t at) const {
-        F16 value = sum * m_scale + m_offset;
-        if (m_end.addends) value = value + load(m_end.addends + at);
-        return m_end.relu ? select(m_ceiling < value, m_ceiling, positive(value)) : value;
-    }
-
-private:
-    const SumEnd& m_end;
-    F16 m_scale, m_offset, m_ceiling;
-};
 
 // kM tiles and kN blocks of outputs, summed over all channels in registers. Meanwhile come the lines of the outputs,
 // and in the first blocks, which read it first, the data of the next tiles: one at a time, for a burst of requests

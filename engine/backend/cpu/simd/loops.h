@@ -79,6 +79,7 @@ void winogradFilter(WinogradForm form, const float* w, bool turned, float* point
 void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);
 void blockProduct(const BlockProduct& run);
 void blockGradientProduct(const BlockGradientProduct& run);
+void endRows(const EndedRows& run);
 
 void softmaxTile(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride, std::size_t width);
 void softmaxTileBackward(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);

@@ -64,6 +64,7 @@ const SimdTable kTable{
     .winogradFilterGradient = winogradFilterGradient,
     .blockProduct = blockProduct,
     .blockGradientProduct = blockGradientProduct,
+    .endRows = endRows,
     .softmaxTile = softmaxTile,
     .softmaxTileBackward = softmaxTileBackward,
     .softmaxSums = softmaxSums,

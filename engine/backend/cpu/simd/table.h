@@ -157,11 +157,24 @@ struct WinogradSums {
     std::size_t pointStride = 0, parts = 1, partStride = 0;
 };
 // What becomes of a convolution's sums, in this order; scale and bias are patterns of its channel blocks, addends lie
-// as y does. Null: nothing is multiplied or added.
-struct SumEnd {
-    const float *scale = nullptr, *bias = nullptr, *addends = nullptr;
+// as y, of T, does. Null: nothing is multiplied or added.
+template <class T>
+struct SumEndOf {
+    const float *scale = nullptr, *bias = nullptr;
+    const T* addends = nullptr;
     bool relu = false;
     float ceiling = std::numeric_limits<float>::infinity();  // of ReLU
+};
+using SumEnd = SumEndOf<float>;
+
+// Rows of kColumns sums, one behind the other, become pixels: row n goes to y + at[n], where its addends lie, too.
+struct EndedRows {
+    static constexpr std::size_t kColumns = 32;
+    const float* sums = nullptr;
+    std::size_t rows = 0;
+    const std::size_t* at = nullptr;
+    SumEndOf<Bf16> end;
+    Bf16* y = nullptr;
 };
 
 // y = (x - mean) scale + offset in one channel block: patterns.
@@ -330,6 +343,7 @@ struct SimdTable {
     void (*winogradFilterGradient)(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);
     void (*blockProduct)(const BlockProduct& run);
     void (*blockGradientProduct)(const BlockGradientProduct& run);
+    void (*endRows)(const EndedRows& run);
 
     // Scores become exp(scale score - largest), where `largest` is that of each row in all tiles so far (-inf before
     // the first); `sums` and the rows of y, which belong to these tiles, are brought to a new largest.
