@@ -25,7 +25,7 @@ void setEnd(const ConvEnd& end, onednn::ConvRequest& request) {
     request.bias = end.bias.has_value();
     request.adds = end.addend.has_value();
     request.relu = end.clamp != Clamp::None;
-    if (end.clamp == Clamp::Relu6) request.ceiling = kSix;
+    if (end.clamp == Clamp::Relu6) request.ceiling = kRelu6Ceiling;
 }
 
 }  // namespace lockstep::cpu

@@ -6,7 +6,7 @@
 
 namespace lockstep::cpu {
 
-constexpr float kSix = 6;  // of ReLU6
+constexpr float kRelu6Ceiling = 6;
 
 // What becomes of a forward convolution's sums, in this order, by input: they are multiplied, a bias and a tensor are
 // added; then they are clamped. Of any other node's nothing.
@@ -27,7 +27,7 @@ SumEndOf<T> sumEnd(const KernelCall& call, const ConvEnd& end, std::size_t block
                      .bias = end.bias ? in(call, *end.bias) + block * 16 : nullptr,
                      .addends = end.addend ? in<T>(call, *end.addend) + at : nullptr,
                      .relu = end.clamp != Clamp::None};
-    if (end.clamp == Clamp::Relu6) sums.ceiling = kSix;
+    if (end.clamp == Clamp::Relu6) sums.ceiling = kRelu6Ceiling;
     return sums;
 }
 
