@@ -238,8 +238,10 @@ const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {
     static const ChoosingBackend samples(wherever(cpu::ConvAlgorithm::Samples), onednn::Bf16Units::Tiles);
     static const ChoosingBackend gathered(wherever(cpu::ConvAlgorithm::Gathered), onednn::Bf16Units::Tiles);
     static const ChoosingBackend padded(wherever(cpu::ConvAlgorithm::Padded), onednn::Bf16Units::Tiles);
+    static const ChoosingBackend joined(wherever(cpu::ConvAlgorithm::Joined), onednn::Bf16Units::Tiles);
     return algorithm == cpu::ConvAlgorithm::Samples  ? samples
            : algorithm == cpu::ConvAlgorithm::Padded ? padded
+           : algorithm == cpu::ConvAlgorithm::Joined ? joined
                                                      : gathered;
 }
 
@@ -249,7 +251,7 @@ void tst_cpu_bf16::thoseOfTilesDoSo_data() {
     const auto& cases = opCases();
     for (const auto& [algorithm, least] :
          {std::pair{cpu::ConvAlgorithm::Samples, 12}, std::pair{cpu::ConvAlgorithm::Gathered, 18},
-          std::pair{cpu::ConvAlgorithm::Padded, 18}}) {
+          std::pair{cpu::ConvAlgorithm::Padded, 18}, std::pair{cpu::ConvAlgorithm::Joined, 24}}) {
         int rows = 0;
         for (std::size_t i = 0; i < cases.size(); ++i) {
             const Graph lowered =
@@ -463,6 +465,7 @@ void tst_cpu_bf16::thoseOfTilesStandAmongOthers_data() {
     QTest::newRow("samples") << cpu::ConvAlgorithm::Samples << 3;
     QTest::newRow("gathered") << cpu::ConvAlgorithm::Gathered << 2;
     QTest::newRow("padded") << cpu::ConvAlgorithm::Padded << 2;
+    QTest::newRow("joined") << cpu::ConvAlgorithm::Joined << 2;
 }
 
 void tst_cpu_bf16::thoseOfTilesStandAmongOthers() {

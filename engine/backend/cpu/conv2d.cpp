@@ -107,24 +107,43 @@ bool isLibrarysFast(const Order& order) {
     return plan && plan->isFast;
 }
 
+namespace {
+
+// What makes a convolution's passes, by the algorithm that its node names.
+struct OwnAlgorithm {
+    std::string_view name;
+    std::unique_ptr<Kernel> (*forward)(const Order&);
+    std::unique_ptr<Kernel> (*backwardData)(const Order&);
+    std::unique_ptr<Kernel> (*backwardWeights)(const Order&);
+    bool sumsBias = false;  // its gradient, with those of the weights
+};
+constexpr OwnAlgorithm kOwn[] = {
+    {"lanes", makeLaneConv, makeLaneConvBackwardData, makeLaneConvBackwardWeights, true},
+    {"winograd", makeWinograd, makeWinogradBackwardData, makeWinogradBackwardWeights},
+    {"pointwise", makePointwise, makePointwiseBackwardData, makePointwiseBackwardWeights},
+    {kPointwiseBf16, makePointwise, makePointwiseBackwardData, makePointwiseBackwardWeights},
+    {kSamplesBf16, makeSampleConv, makeSampleConvBackwardData, makeSampleConvBackwardWeights},
+    {kGatheredBf16, makeGatheredConv, makeGatheredConvBackwardData, makeGatheredConvBackwardWeights},
+    {kPaddedBf16, makePaddedConv, makePaddedConvBackwardData, makePaddedConvBackwardWeights},
+    {kJoinedBf16, makeJoinedConv, makeJoinedConvBackwardData, makeJoinedConvBackwardWeights},
+};
+
+// Null: the library's.
+const OwnAlgorithm* ownOf(const Node& node) {
+    const auto* const found = std::ranges::find(kOwn, node.algorithm, &OwnAlgorithm::name);
+    return found == std::end(kOwn) ? nullptr : found;
+}
+
+}  // namespace
+
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
-    if (order.node.algorithm == "lanes") return makeLaneConv(order);
-    if (order.node.algorithm == "winograd") return makeWinograd(order);
-    if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
-    if (order.node.algorithm == kSamplesBf16) return makeSampleConv(order);
-    if (order.node.algorithm == kGatheredBf16) return makeGatheredConv(order);
-    if (order.node.algorithm == kPaddedBf16) return makePaddedConv(order);
+    if (const OwnAlgorithm* const own = ownOf(order.node)) return own->forward(order);
     if (endOf(order.node).addend) return std::make_unique<AddingConv>(order, required(order, planOf(order)));
     return primitiveKernel(order, planOf(order));
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
-    if (order.node.algorithm == "lanes") return makeLaneConvBackwardData(order);
-    if (order.node.algorithm == "winograd") return makeWinogradBackwardData(order);
-    if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardData(order);
-    if (order.node.algorithm == kSamplesBf16) return makeSampleConvBackwardData(order);
-    if (order.node.algorithm == kGatheredBf16) return makeGatheredConvBackwardData(order);
-    if (order.node.algorithm == kPaddedBf16) return makePaddedConvBackwardData(order);
+    if (const OwnAlgorithm* const own = ownOf(order.node)) return own->backwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return primitiveKernel(order, planOf(order));
 }
@@ -175,17 +194,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
-    const auto ofTiles = [&](std::unique_ptr<Kernel> weights) -> std::unique_ptr<Kernel> {
-        if (order.node.outputs.size() == 1) return weights;
-        return std::make_unique<WeightsAndBias>(std::move(weights), makeSumOfChannels(order, 1, 1));
-    };
-    if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
-    if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
-    if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
-    if (order.node.algorithm == kSamplesBf16) return ofTiles(makeSampleConvBackwardWeights(order));
-    if (order.node.algorithm == kGatheredBf16) return ofTiles(makeGatheredConvBackwardWeights(order));
-    if (order.node.algorithm == kPaddedBf16) return ofTiles(makePaddedConvBackwardWeights(order));
-    return primitiveKernel(order, planOf(order));
+    const OwnAlgorithm* const own = ownOf(order.node);
+    if (!own) return primitiveKernel(order, planOf(order));
+    auto weights = own->backwardWeights(order);
+    if (order.node.outputs.size() == 1 || own->sumsBias) return weights;
+    return std::make_unique<WeightsAndBias>(std::move(weights), makeSumOfChannels(order, 1, 1));
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order) { return makeSumOfChannels(order, 0, 0); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/cpu/joined_conv.h"
 #include "engine/ops/dense.h"
 
 namespace lockstep::cpu {
@@ -15,6 +16,7 @@ std::string text(ConvAlgorithm algorithm) {
         case ConvAlgorithm::Samples: return kSamplesBf16;
         case ConvAlgorithm::Gathered: return kGatheredBf16;
         case ConvAlgorithm::Padded: return kPaddedBf16;
+        case ConvAlgorithm::Joined: return kJoinedBf16;
     }
     return "";
 }
@@ -24,6 +26,7 @@ bool suits(ConvAlgorithm ofTiles, const ConvPass& pass) {
         case ConvAlgorithm::Samples: return suitsSamples(pass.attrs, pass.x, pass.w);
         case ConvAlgorithm::Gathered: return suitsGathered(pass.attrs, pass.w);
         case ConvAlgorithm::Padded: return suitsPadded(pass.attrs, pass.x, pass.w);
+        case ConvAlgorithm::Joined: return joinedConv(pass.attrs, pass.x, pass.w, pass.y).has_value();
         default: return false;
     }
 }

@@ -120,6 +120,10 @@ std::unique_ptr<Kernel> makeGatheredConvBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makePaddedConv(const Order& order);
 std::unique_ptr<Kernel> makePaddedConvBackwardData(const Order& order);
 std::unique_ptr<Kernel> makePaddedConvBackwardWeights(const Order& order);
+// joined_conv.cpp: the same of pixels that are joined until their channels fill tiles
+std::unique_ptr<Kernel> makeJoinedConv(const Order& order);
+std::unique_ptr<Kernel> makeJoinedConvBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeJoinedConvBackwardWeights(const Order& order);
 // pointwise.cpp: the same of one pixel's channels
 std::unique_ptr<Kernel> makePointwise(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);

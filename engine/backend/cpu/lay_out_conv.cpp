@@ -163,15 +163,23 @@ std::pair<Node, std::optional<ValueId>> withoutScale(const Node& node) {
     return {scaled, node.inputs[*scale]};
 }
 
+ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
+    const Desc desc = Desc::rowMajor(pass.oldValue(w).type.shape.dims(), DType::F32);
+    if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, "oihw");
+    return pass.weights(w, desc, "oihw");
+}
+
 // By our own products of tiles: an image from another, which is the first input; the weights' panels have columns along
-// `columnAxis`.
+// `columnAxis`. Those of joined pixels are made of the weights as they are.
 void layOutTiles(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm, const Conv2dAttrs& attrs,
                  int columnAxis) {
     const ValueId image = node.inputs[0], w = node.inputs[1];
-    const Desc panels = Desc::productPanels(pass.oldValue(w).type.shape.dims(), columnAxis);
+    const auto takePanels = [&] {
+        return takeWeights(pass, w, Desc::productPanels(pass.oldValue(w).type.shape.dims(), columnAxis), attrs);
+    };
     const Desc made = halfImage(pass.oldValue(node.outputs[0]).type.shape);
     std::vector<ValueId> inputs{pass.image(image, halfImage(pass.oldValue(image).type.shape)),
-                                takeWeights(pass, w, panels, attrs)};
+                                algorithm == ConvAlgorithm::Joined ? takeRowMajorWeights(pass, w) : takePanels()};
     takeEnd(pass, node, made, inputs);
     pass.emit(node, std::move(inputs), text(algorithm), {{made}});
 }
@@ -188,12 +196,6 @@ void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) 
                                 takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), convAttrs(node))};
     takeEnd(pass, node, y, inputs);
     pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{y}});
-}
-
-ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
-    const Desc desc = Desc::rowMajor(pass.oldValue(w).type.shape.dims(), DType::F32);
-    if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, "oihw");
-    return pass.weights(w, desc, "oihw");
 }
 
 }  // namespace
@@ -263,7 +265,8 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
     if (isOwn(algorithm) || isOfTiles(algorithm)) {
         const auto imageOf = isOfTiles(algorithm) ? halfImage : blockedImage;
-        const Desc filters = blockedFilters(shape);
+        const Desc filters =
+            algorithm == ConvAlgorithm::Joined ? Desc::rowMajor(shape.dims(), DType::F32) : blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
         std::vector<ValueId> inputs{pass.image(x, imageOf(pass.oldValue(x).type.shape)),
                                     pass.image(dy, imageOf(pass.oldValue(dy).type.shape))};

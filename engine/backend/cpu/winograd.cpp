@@ -119,9 +119,7 @@ public:
           m_norm(order),
           m_filters{shapes.points(), shapes.outputBlocks(), shapes.inputBlocks()},
           m_data{shapes.points(), shapes.inputBlocks(), m_schedule.block},
-          m_gradients{shapes.points(), shapes.outputBlocks(), m_schedule.block} {
-        if (order.node.outputs.size() == 2) m_bias = channelRuns(order.input(1));
-    }
+          m_gradients{shapes.points(), shapes.outputBlocks(), m_schedule.block} {}
 
     std::size_t workspaceBytes() const override {
         return (m_norm.floats() + m_schedule.parts * partFloats()) * sizeof(float);
@@ -141,7 +139,6 @@ public:
                     m_x.form, {sums + i * kFilter, m_filters.pointStride(), m_schedule.parts, partFloats()}, false,
                     out(call, 0) + i * kTaps * kFilter);
         });
-        if (m_bias) sumChannels(m_machine, *m_bias, in(call, 1), out(call, 1));
     }
 
 private:
@@ -173,7 +170,6 @@ private:
     NormedInput m_norm;
     Filters m_filters;
     Points m_data, m_gradients;
-    std::optional<ChannelRuns> m_bias;
 };
 
 std::unique_ptr<Kernel> makeForward(const Order& order, std::array<int, 2> padding, bool turned) {

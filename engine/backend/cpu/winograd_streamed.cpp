@@ -125,9 +125,7 @@ public:
           m_tiles(tilesAtOnce(shapes, shapes.inputBlocks() + shapes.outputBlocks())),
           m_data{shapes.points(), shapes.inputBlocks(), m_tiles},
           m_gradients{shapes.points(), shapes.outputBlocks(), m_tiles},
-          m_filters{shapes.points(), kGroup, channelsAtOnce(shapes)} {
-        if (order.node.outputs.size() == 2) m_bias = channelRuns(order.input(1));
-    }
+          m_filters{shapes.points(), kGroup, channelsAtOnce(shapes)} {}
 
     std::size_t workspaceBytes() const override {
         return (m_norm.floats() + m_data.floats() + m_gradients.floats() + parts() * m_filters.floats()) *
@@ -150,7 +148,6 @@ public:
                 }
             });
         });
-        if (m_bias) sumChannels(m_machine, *m_bias, in(call, 1), out(call, 1));
     }
 
 private:
@@ -204,7 +201,6 @@ private:
     std::size_t m_tiles;
     Points m_data, m_gradients;
     Filters m_filters;
-    std::optional<ChannelRuns> m_bias;
 };
 
 }  // namespace
