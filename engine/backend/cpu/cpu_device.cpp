@@ -35,6 +35,7 @@ CpuDevice::CpuDevice(const DeviceChoice& choice)
     omp_set_num_threads(choice.threads);
     m_machine.simd = &bestSimd();
     m_machine.bf16 = bestBf16();
+    m_machine.multipliesPairs = m_machine.bf16 && onednn::bf16Units() != onednn::Bf16Units::None;
     if (m_machine.bf16) m_machine.gemmRows.multiply = m_machine.bf16->gemmRows;
     if (onednn::bf16Units() == onednn::Bf16Units::Tiles) m_machine.gemmRows = v4_amx::kGemmRows;
     m_machine.threads = choice.threads;

@@ -20,7 +20,8 @@ inline constexpr const char* kLibraryBf16 = "library+bf16";
 struct Machine {
     onednn::Engine engine;
     const SimdTable* simd = nullptr;
-    const Bf16Table* bf16 = nullptr;  // null: products of bf16 are those of rounded floats
+    const Bf16Table* bf16 = nullptr;  // null: the processor has no instructions for it
+    bool multipliesPairs = false;     // of bf16, which it has: else products of bf16 are those of rounded floats
     GemmRows gemmRows;                // Bf16Table's, or with tiles; multiply is null: neither is there
     int threads = 1;
 };

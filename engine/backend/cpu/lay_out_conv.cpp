@@ -185,7 +185,7 @@ void layOutTiles(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm, co
 }
 
 std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
-    const bool isOfPairs = algorithm == ConvAlgorithm::Pointwise && pass.operands() == DType::BF16 && bestBf16();
+    const bool isOfPairs = algorithm == ConvAlgorithm::Pointwise && pass.multipliesHalves();
     return isOfPairs ? kPointwiseBf16 : text(algorithm);
 }
 

@@ -23,7 +23,8 @@ int preferredBlock();
 // What the library takes the processor's instructions to be, as a number of its own.
 int instructionSet();
 
-// What the processor has for products of bf16: nothing, pairs in vectors (AVX512_BF16), or tiles (AMX).
+// What products of bf16 are made with: floats that are rounded, pairs in vectors (AVX512_BF16) where the processor
+// multiplies them faster, or tiles (AMX).
 enum class Bf16Units { None, Pairs, Tiles };
 Bf16Units bf16Units();
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "engine/backend/cpu/onednn_objects.h"
+#include "engine/backend/cpu/simd/table.h"
 
 namespace lockstep::onednn {
 
@@ -46,7 +47,7 @@ Bf16Units bf16Units() {
         return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
     };
     if (has(dnnl::cpu_isa::avx512_core_amx)) return Bf16Units::Tiles;
-    return has(dnnl::cpu_isa::avx512_core_bf16) ? Bf16Units::Pairs : Bf16Units::None;
+    return has(dnnl::cpu_isa::avx512_core_bf16) && cpu::arePairsFast() ? Bf16Units::Pairs : Bf16Units::None;
 }
 
 Desc Desc::rowMajor(std::span<const std::int64_t> dims, DType dtype) {

@@ -71,7 +71,7 @@ Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, Arith
       m_b(b),
       m_isStrassen(arithmetic == Arithmetic::Strassen),
       m_splitsRows(a.rows >= b.columns) {
-    if (arithmetic == Arithmetic::Bf16) m_elements = machine.bf16 ? Elements::Pairs : Elements::Rounded;
+    if (arithmetic == Arithmetic::Bf16) m_elements = machine.multipliesPairs ? Elements::Pairs : Elements::Rounded;
     const SimdTable& simd = *machine.simd;
     const bool isSmall = a.rows * a.columns * b.columns < kSmallWork * 16;
     const std::size_t items = m_splitsRows ? divideUp(a.rows, rowUnit()) : divideUp(b.columns, columnUnit());

@@ -65,16 +65,18 @@ double measureBf16Speed() {
     Machine machine;
     machine.simd = &bestSimd();
     machine.bf16 = bestBf16();
+    machine.multipliesPairs = onednn::bf16Units() == onednn::Bf16Units::Pairs;
     Trial single(Product(machine, kA, kB));
     if (onednn::bf16Units() == onednn::Bf16Units::Tiles)
         return speedBeside(single, Trial(LibraryProduct(machine, {kA}, {kB}, {})));
     return speedBeside(single, Trial(Product(machine, kA, kB, Arithmetic::Bf16)));
 }
 
-ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles) {
+ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles, bool processorHasPairs) {
     if (used == onednn::Bf16Units::Tiles) return ProductUnits::Tiles;
     if (processorHasTiles) return ProductUnits::TilesDenied;
-    return used == onednn::Bf16Units::Pairs ? ProductUnits::Pairs : ProductUnits::None;
+    if (used == onednn::Bf16Units::Pairs) return ProductUnits::Pairs;
+    return processorHasPairs ? ProductUnits::SlowPairs : ProductUnits::None;
 }
 
 }  // namespace lockstep::cpu

@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 // best of some tries each, a few tens of milliseconds in all.
 double measureBf16Speed();
 
-// By what the library uses, and whether the processor has tiles.
-ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles);
+// By what is used, and what the processor has.
+ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles, bool processorHasPairs);
 
 }  // namespace lockstep::cpu

@@ -22,6 +22,11 @@ bool hasBf16() { return hasV4() && __builtin_cpu_supports("avx512bf16"); }
 
 const Bf16Table* bestBf16() { return hasBf16() ? &v4_bf16::kBf16Table : nullptr; }
 
+bool arePairsFast() {
+    const bool isGoldenCove = __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512fp16");
+    return hasBf16() && !isGoldenCove;
+}
+
 std::array<const SimdTable*, 4> allSimd() {
     return {&baseline::kTable, hasV3() ? &v3::kTable : nullptr, hasV4() ? &v4::kTable : nullptr,
             hasBf16() ? &v4_bf16::kTable : nullptr};

@@ -409,7 +409,10 @@ namespace v4_amx {
 extern const GemmRows kGemmRows;
 }
 
-const Bf16Table* bestBf16();                // null where this processor has no such instructions
+const Bf16Table* bestBf16();  // null where this processor has no such instructions
+// Whether it multiplies pairs faster than floats. Intel's Golden Cove and its successors take twice as long for the
+// same products: what they have for bf16 are tiles, which a virtual machine or an old kernel may hide.
+bool arePairsFast();
 const SimdTable& bestSimd();                // of this processor
 std::array<const SimdTable*, 4> allSimd();  // null where this processor cannot run it
 
