@@ -1,16 +1,17 @@
 #include <QJsonArray>
 #include <QtTest>
 #include <filesystem>
-#include <fstream>
 
 #include "engine/history/queue_query.h"
 #include "engine/session/places.h"
 #include "tests/app/sweep_runs.h"
+#include "tests/support/flip_byte.h"
 #include "tests/support/long_tests.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using lockstep::test::flipAByte;
 using lockstep::test::isLong;
 
 // What a sweep decided and what came of it. Numbers of trials are no part of that: one whose keeper was killed between
@@ -56,15 +57,6 @@ QStringList goldenSweep() {
 const QString kGoldenJobs = "1@0 2@0 3@0 2@1 4@0 4@1 5@0 6@0 6@1 4@2 7@0 8@0 9@0";
 
 bool hasFinished(const LockstepProgram& program) { return sweepIn(program, 1)["state"].toString() == "finished"; }
-
-// Of a tensor, at the file's end.
-void flipAByte(const fs::path& file) {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(-5, std::ios::end);
-    const char byte = static_cast<char>(stream.get() ^ 1);
-    stream.seekp(-5, std::ios::end);
-    stream.put(byte);
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "engine/core/durable_file.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "tests/session/session_fixture.h"
+#include "tests/support/flip_byte.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -29,15 +30,6 @@ private slots:
 namespace {
 
 namespace fs = std::filesystem;
-
-// Of a tensor, at the file's end.
-void flipAByte(const fs::path& file) {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(-5, std::ios::end);
-    const char byte = static_cast<char>(stream.get() ^ 1);
-    stream.seekp(-5, std::ios::end);
-    stream.put(byte);
-}
 
 // Trial 1, after the first of two epochs.
 bool stoppedOnChangingData(const Home& home) {
