@@ -33,9 +33,9 @@ std::optional<JoinedConv> joinedConv(const Conv2dAttrs& attrs, const Shape& x, c
     if (attrs.groups != 1 || attrs.dilation[1] != 1) return std::nullopt;
     JoinedConv joined{.attrs = attrs};
     std::int64_t &ofX = joined.pixelsOfX, &ofY = joined.pixelsOfY;
-    for (ofX = stride; ofX < kMostPixels && !(isWhole(ofX * w[1]) && isWhole(ofY * w[0])); ofX = stride * ofY) ofY *= 2;
-    const bool areWhole = isWhole(ofX * w[1]) && isWhole(ofY * w[0]);
-    if (!areWhole || x[2] * x[3] % ofX != 0 || y[2] * y[3] % ofY != 0) return std::nullopt;
+    const auto areWhole = [&] { return isWhole(ofX * w[1]) && isWhole(ofY * w[0]); };
+    for (ofX = stride; ofX < kMostPixels && !areWhole(); ofX *= 2) ofY *= 2;
+    if (!areWhole() || x[2] * x[3] % ofX != 0 || y[2] * y[3] % ofY != 0) return std::nullopt;
     if (isPixelwise(attrs, w)) {  // whose pixels know no rows
         joined.x = {x[0], ofX * x[1], 1, x[2] * x[3] / ofX};
         joined.w = {ofY * w[0], ofX * w[1], 1, 1};
