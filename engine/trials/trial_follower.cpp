@@ -126,7 +126,8 @@ void TrialFollower::begin(const TrialQuery& query, const TrialRow& row) {
     m_awaitsWorld = !events.empty() && std::holds_alternative<WorldChanged>(events.back().event);
 }
 
-// A run whose last number is well behind ours is another attempt, after one whose last steps were never committed.
+// A run whose last number is well behind ours is another attempt, after one whose last events were never committed. So
+// is one that has told nothing yet, where we have had such events: it gives their numbers once more.
 void TrialFollower::connect(TrialSighting& sighting) {
     auto client = SessionClient::connect(m_places.socket(m_trial));
     m_unanswered = client.ok() ? 0 : m_unanswered + 1;
@@ -135,8 +136,10 @@ void TrialFollower::connect(TrialSighting& sighting) {
         if (problem.code != "session.not-running" || m_unanswered > kToleratedFailures) sighting.session = problem;
         return;
     }
+    sighting = look();  // its attempt may have begun in the history since we looked
     const std::int64_t last = client.value()->hello().lastEvent;
-    if (last > 0 && last + kAhead < m_next) return beginAgain();
+    const bool isAnother = last > 0 ? last + kAhead < m_next : m_next > m_lastEvent + 1;
+    if (isAnother || beginsAgain()) return beginAgain();
     if (client.value()->send(SubscribeCommand{m_next}).ok()) m_client = std::move(client).value();
 }
 

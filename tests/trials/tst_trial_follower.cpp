@@ -1,6 +1,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "engine/history/trial_store.h"
@@ -29,12 +30,14 @@ struct Home {
     std::unique_ptr<TrialStore> store;
 };
 
-// An engine's outside without an engine: lease, row, socket, history.
+// An engine's outside without an engine: lease, row, socket, history. With `listening`, which is called then, it does
+// so before its attempt begins.
 class PlayedRun {
 public:
-    PlayedRun(const Home& home, std::int64_t firstStep, std::int64_t firstNumber)
+    PlayedRun(const Home& home, std::int64_t firstStep, std::int64_t firstNumber,
+              const std::function<void()>& listening = {})
         : m_next(firstNumber), m_store(*home.store), m_lease(Lease::tryAcquire(home.places.lease(1))) {
-        begin(firstStep);
+        if (!listening) begin(firstStep);
         const auto applyControl = [this](const ControlCommand& control) -> std::optional<Problem> {
             const std::lock_guard lock(m_mutex);
             m_heard.push_back(control.name);
@@ -42,6 +45,10 @@ public:
             return std::nullopt;
         };
         m_server = std::move(SessionServer::listen(home.places.socket(1), 1, {applyControl})).value();
+        if (listening) {
+            listening();
+            begin(firstStep);
+        }
         start(firstStep);
     }
     void post(const TrainEvent& event) {
@@ -227,6 +234,26 @@ private slots:
         PlayedRun second(home, 20, next);
         for (int i = 21; i <= 60; ++i) second.post(step(i));
         QVERIFY(told.until([&](const Told& t) { return t.m_begun >= 2 && t.isAt(second.next() - 1); }));
+        QVERIFY(told.withoutGaps(next));
+    }
+
+    // It gives numbers once more that were told of and never committed; the lease passes on without a gap.
+    void anAttemptAfterEventsThatNobodyKeptIsANewBeginning() {
+        const Home home;
+        const auto lease = Lease::tryAcquire(home.places.lease(1));
+        auto first = std::make_unique<PlayedRun>(home, 0, 1);
+        Told told(home.places);
+        const std::int64_t next = first->next();
+        for (int i = 1; i <= 10; ++i) first->postUnrecorded(step(i));
+        QVERIFY(told.until([&](const Told& t) { return t.m_connected && t.isAt(next + 9); }));
+        first.reset();
+        QVERIFY(told.until([](const Told& t) { return !t.m_connected; }));
+
+        bool isHeard = false;
+        PlayedRun second(home, 0, next, [&] { isHeard = told.until([](const Told& t) { return t.m_connected; }); });
+        QVERIFY(isHeard);
+        for (int i = 1; i <= 20; ++i) second.post(step(i));
+        QVERIFY(told.until([&](const Told& t) { return t.isAt(second.next() - 1); }));
         QVERIFY(told.withoutGaps(next));
     }
 
