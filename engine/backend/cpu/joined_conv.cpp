@@ -129,8 +129,6 @@ std::unique_ptr<Kernel> makeConvolution(const Order& order) {
     return order.node.op == &kConv2dBackwardData ? makeConv2dBackwardData(order) : makeConv2dBackwardWeights(order);
 }
 
-Desc halfImage(const Shape& shape) { return Desc::channelsLast(shape.dims(), DType::BF16); }
-
 Attrs attrsOf(const Node& node, const JoinedConv& joined) {
     if (!isForwardConv(node)) {
         const bool isData = node.op == &kConv2dBackwardData;
@@ -164,7 +162,8 @@ Graph graphOf(const Order& order, const JoinedConv& joined) {
                            {valueOf(made)})
             .front();
     };
-    const Desc x = halfImage(joined.x), y = halfImage(joined.y);
+    const Desc x = Desc::channelsLast(joined.x.dims(), DType::BF16),
+               y = Desc::channelsLast(joined.y.dims(), DType::BF16);
     const Desc filters = Desc::blockedFilters(joined.w.dims(), DType::F32);
     const char* const algorithm = suitsPadded(joined.attrs, joined.x, joined.w) ? kPaddedBf16 : kGatheredBf16;
     const bool isForward = isForwardConv(node);
