@@ -181,7 +181,8 @@ private slots:
         std::atomic<int> milliseconds{0};
         TrialSpec spec = smallSpec("mlp", "reference:1");
         spec.batch = 16;
-        spec.epochs = 8;  // of 20 updates
+        spec.epochs = 8;         // of 20 updates
+        spec.loaderThreads = 1;  // two would make twice as many
         RunRequest request{.spec = spec, .data = throttledPatterns(milliseconds), .options = {}, .onEvent = {}};
         request.options.beforeStep = [](int, std::int64_t, std::size_t programStep) {
             if (programStep == 0) std::this_thread::sleep_for(std::chrono::milliseconds(8));
