@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/backend/cpu/conv_timings.h"
+#include "engine/backend/cpu/simd/table.h"
 #include "tests/cpu/choosing_backend.h"
 #include "tests/support/against_reference.h"
 
@@ -16,7 +17,7 @@ using onednn::Pass;
 
 namespace {
 
-// Winograd's algorithm suits it, with AVX-512.
+// Winograd's algorithm suits it, with AVX2.
 ConvPass window(Pass pass) { return {pass, {.padding = {1, 1}}, {8, 16, 16, 16}, {32, 16, 3, 3}, {8, 32, 16, 16}}; }
 
 constexpr std::array kPasses{Pass::Forward, Pass::BackwardData, Pass::BackwardWeights};
@@ -38,7 +39,7 @@ private slots:
     }
 
     void whatWasTimedIsKept() {
-        needsBlocks();
+        needsWideRegisters();
         std::vector<ConvAlgorithm> found;
         ConvTimings timings(path(), "a processor");
         for (const Pass pass : kPasses) found.push_back(timings.choose(window(pass), 1, AlgorithmChoice::Timed));
@@ -56,7 +57,7 @@ private slots:
 
     // Of this processor, this shape and this number of threads alone; a reproducible run's are not looked at.
     void whatWasTimedDecides() {
-        needsBlocks();
+        needsWideRegisters();
         const ConvPass pass = window(Pass::Forward);
         ConvTimings(path(), "a processor").choose(pass, 1, AlgorithmChoice::Timed);
         rewrite("\twinograd", "\tdirect");
@@ -82,7 +83,7 @@ private slots:
 
     // 2^40 samples are not tried out, but a few of them.
     void largeBatchesAreTimedByAPart() {
-        needsBlocks();
+        needsWideRegisters();
         ConvPass pass = window(Pass::Forward);
         pass.x = {std::int64_t{1} << 40, 16, 16, 16};
         pass.y = {std::int64_t{1} << 40, 32, 16, 16};
@@ -97,7 +98,7 @@ private slots:
 
     // The program says what was chosen.
     void aBackendLowersAsTimed() {
-        needsBlocks();
+        needsWideRegisters();
         const auto algorithms = [&](AlgorithmChoice how) {
             Graph graph;
             const ValueId x = graph.addInput("x", {{8, 16, 16, 16}, DType::F32});
@@ -143,8 +144,8 @@ private:
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write(text);
     }
-    static void needsBlocks() {
-        if (onednn::preferredBlock() != 16) QSKIP("our own algorithms work on blocks of 16 channels: AVX-512");
+    static void needsWideRegisters() {
+        if (!cpu::haveWideRegisters()) QSKIP("our own algorithms want registers of eight floats: AVX2");
     }
 
     std::optional<QTemporaryDir> m_folder;

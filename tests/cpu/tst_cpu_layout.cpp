@@ -148,7 +148,7 @@ void tst_cpu_layout::filtersBecomePanels() {
     const Shape shape{outputs, channels, window, window};
     Graph graph;
     const ValueId w = graph.addParameter("w", {shape, DType::F32}, {}, true);
-    graph.setLayout(w, cpu::layoutOf(Desc::blockedFilters(shape.dims(), DType::F32), "oihw"));
+    graph.setLayout(w, cpu::layoutOf(Desc::blockedFilters(shape.dims(), 16, DType::F32), "oihw"));
     Value made{.name = "panels", .type = {shape, DType::BF16}};
     made.layout = cpu::layoutOf(Desc::productPanels(shape.dims(), columnAxis), "oihw");
     const ValueId panels = graph.appendLowered({&cpu::kReorder, {w}, {}, {}, "reorder", "jit"}, {made}).front();

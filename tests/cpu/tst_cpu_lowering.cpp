@@ -5,7 +5,7 @@
 
 #include "engine/autodiff/gradients.h"
 #include "engine/backend/cpu/cpu_backend.h"
-#include "engine/backend/cpu/onednn.h"
+#include "engine/backend/cpu/simd/table.h"
 #include "engine/model/registry.h"
 #include "tests/cpu/choosing_backend.h"
 
@@ -115,9 +115,8 @@ void tst_cpu_lowering::residualNetworkIsFused() {
     QCOMPARE(counts["batch_norm_train"] + counts["batch_norm_backward"], 0);
     QCOMPARE(counts["relu"] + counts["relu_backward"], 0);
     // 20 batch norms, three of which are shortcuts that go with their block's second. Those between two convolutions of
-    // our own are made by the second: with AVX2 they are the library's, and four images have too few tiles in the last
-    // stages.
-    const int between = onednn::preferredBlock() == 16 ? 4 : 0;
+    // our own are made by the second; four images have too few tiles in the last stages.
+    const int between = cpu::haveWideRegisters() ? 4 : 0;
     QCOMPARE(counts["norm_statistics"], between);
     QCOMPARE(counts["conv2d_fused"], between);
     QCOMPARE(counts["conv2d_backward_weights_normed"], between);
@@ -162,8 +161,8 @@ void tst_cpu_lowering::residualNetworkReordersNothing() {
     QCOMPARE(countOps(low)["reorder"], 0);
     int packed = 0;
     for (const Node& node : low.nodes()) packed += node.algorithm == "direct+pack";
-    // The strided convolutions' weights, inside their backward pass; with AVX2, all convolutions'.
-    QCOMPARE(packed, onednn::preferredBlock() == 16 ? 6 : 19);
+    // The strided convolutions' weights, inside their backward pass; without AVX2, all convolutions'.
+    QCOMPARE(packed, cpu::haveWideRegisters() ? 6 : 19);
 }
 
 // LeNet's images change their layout once on the way to the dense layers, and once on the way back.

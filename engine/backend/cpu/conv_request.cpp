@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/backend/cpu/simd/table.h"
+
 namespace lockstep::cpu {
 
 onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, const Shape& x, const Shape& w,
@@ -27,10 +29,9 @@ std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w) {
 
 namespace {
 
-bool isBlocked(const Shape& w) {
-    constexpr std::int64_t kBlock = 16;
-    return onednn::preferredBlock() == kBlock && w[0] % kBlock == 0 && w[1] % kBlock == 0;
-}
+constexpr std::int64_t kBlock = 16;
+
+bool isBlocked(const Shape& w) { return w[0] % kBlock == 0 && w[1] % kBlock == 0; }
 
 }  // namespace
 
@@ -41,17 +42,22 @@ bool isPixelwise(const Conv2dAttrs& attrs, const Shape& w) {
 
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::int64_t kManyFilters = 256 * 256, kEnoughPixels = 32;
-    return isPixelwise(attrs, w) && isBlocked(w) && w[0] * w[1] <= kManyFilters && y[2] * y[3] >= kEnoughPixels;
+    return onednn::preferredBlock() == kBlock && isPixelwise(attrs, w) && isBlocked(w) && w[0] * w[1] <= kManyFilters &&
+           y[2] * y[3] >= kEnoughPixels;
+}
+
+bool isWinograds(const Conv2dAttrs& attrs, const Shape& w) {
+    constexpr std::array<int, 2> kOnes{1, 1};
+    return haveWideRegisters() && attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 &&
+           w[3] == 3 && std::max(attrs.padding[0], attrs.padding[1]) <= 2 && isBlocked(w);
 }
 
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::array<int, 2> kOnes{1, 1};
     constexpr std::int64_t kEnoughTiles = 32, kEnoughPixels = 7;
-    const bool isWindow = attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 &&
-                          w[3] == 3 && std::max(attrs.padding[0], attrs.padding[1]) <= 2;
     const std::int64_t tilesPerImage = ((y[2] + 3) / 4) * ((y[3] + 3) / 4);
     const bool isTwoByTwo = y[2] == 2 && y[3] == 2 && attrs.padding == kOnes;
-    return isWindow && isBlocked(w) && y[0] * tilesPerImage >= kEnoughTiles &&
+    return isWinograds(attrs, w) && y[0] * tilesPerImage >= kEnoughTiles &&
            (isTwoByTwo || y[2] * y[3] >= kEnoughPixels * tilesPerImage);
 }
 

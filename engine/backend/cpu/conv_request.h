@@ -12,9 +12,10 @@ onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, con
 // The library's extents of the weights: with groups G, K/G, C/G, R, S.
 std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 
-// Winograd's algorithm (winograd.cpp), for 3x3 windows of stride 1 over whole blocks of 16 channels. It is worth it
-// where tiles of 4x4 pixels are filled well enough, or are 2x2 images with padding 1, and are enough to make up for
-// transforming the weights.
+// Winograd's algorithm (winograd.cpp), for 3x3 windows of stride 1 over whole blocks of 16 channels, which registers of
+// eight floats hold at least. It is worth it where tiles of 4x4 pixels are filled well enough, or are 2x2 images with
+// padding 1, and are enough to make up for transforming the weights.
+bool isWinograds(const Conv2dAttrs& attrs, const Shape& w);  // whether it can make it, worth it or not
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // The algorithm of a backward-data pass whose kernel packs the weights into the layout it wants.

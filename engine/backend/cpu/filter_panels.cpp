@@ -65,7 +65,7 @@ std::unique_ptr<Kernel> makeFilterPanels(const Order& order) {
     if (!order.machine.bf16 || dims.size() != 4 || from.dtype() != DType::F32 || to.dtype() != DType::BF16)
         return nullptr;
     const auto isWhole = [&](std::int64_t extent) { return extent % static_cast<std::int64_t>(kTilePanel) == 0; };
-    if (!isWhole(dims[0]) || !isWhole(dims[1]) || from != onednn::Desc::blockedFilters(dims, DType::F32))
+    if (!isWhole(dims[0]) || !isWhole(dims[1]) || from != onednn::Desc::blockedFilters(dims, 16, DType::F32))
         return nullptr;
     for (const int columnAxis : {0, 1}) {
         if (to == onednn::Desc::productPanels(dims, columnAxis))

@@ -164,7 +164,7 @@ Graph graphOf(const Order& order, const JoinedConv& joined) {
     };
     const Desc x = Desc::channelsLast(joined.x.dims(), DType::BF16),
                y = Desc::channelsLast(joined.y.dims(), DType::BF16);
-    const Desc filters = Desc::blockedFilters(joined.w.dims(), DType::F32);
+    const Desc filters = Desc::blockedFilters(joined.w.dims(), 16, DType::F32);
     const char* const algorithm = suitsPadded(joined.attrs, joined.x, joined.w) ? kPaddedBf16 : kGatheredBf16;
     const bool isForward = isForwardConv(node);
     if (!isForward && node.op != &kConv2dBackwardData) {

@@ -98,9 +98,14 @@ LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
     return {Desc::sampleLanes(pass.oldValue(y).type.shape.dims(), DType::F32)};
 }
 
-Desc blockedImage(const Shape& shape) { return Desc::blockedChannels(shape.dims(), 16, DType::F32); }
+// Winograd's algorithm reads the library's blocks, whichever they are.
+Desc blockedImage(const Shape& shape) {
+    return Desc::blockedChannels(shape.dims(), onednn::preferredBlock(), DType::F32);
+}
 
-Desc blockedFilters(const Shape& shape) { return Desc::blockedFilters(shape.dims(), DType::F32); }
+Desc blockedFilters(const Shape& shape) {
+    return Desc::blockedFilters(shape.dims(), onednn::preferredBlock(), DType::F32);
+}
 
 // The same of bf16, in layouts that the library likes. Where there are tiles what it makes is bf16, too, but for
 // gradients of weights: all images are as it reads them. Where there are pairs that is f32, as our own algorithms are.
@@ -262,7 +267,17 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     if (suitsLanes(attrs, pass.oldValue(x).type.shape, shape))
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
     const ConvPass conv{Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape};
-    const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
+    Choice choice = choiceOf(conv);
+    choice.request.bias = node.outputs.size() == 2;
+    choice.sources = pass.imageLayouts(x);
+    choice.destinations = {pass.imageLayouts(dy).back()};
+    const std::vector<std::int64_t> dims = weightDims(attrs, shape);
+    choice.weights = parameter ? weightLayouts(pass, *parameter, dims) : std::vector{Desc::any(dims, DType::F32)};
+    ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
+    // The library is slow at some small images in blocks of eight channels, and makes weights that lie otherwise: in
+    // another batch other gradients would be ready first.
+    if (algorithm == ConvAlgorithm::Direct && isWinograds(attrs, shape) && !tryLayouts(pass, choice))
+        algorithm = ConvAlgorithm::Winograd;
     if (isOwn(algorithm) || isOfTiles(algorithm)) {
         const auto imageOf = isOfTiles(algorithm) ? halfImage : blockedImage;
         const Desc filters =
@@ -273,12 +288,6 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
         for (std::size_t i = 2; i < node.inputs.size(); ++i) inputs.push_back(pass.rowMajor(node.inputs[i]));
         return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{filters, axesOf(attrs), true}});
     }
-    Choice choice = choiceOf(conv);
-    choice.request.bias = node.outputs.size() == 2;
-    choice.sources = pass.imageLayouts(x);
-    choice.destinations = {pass.imageLayouts(dy).back()};
-    const std::vector<std::int64_t> dims = weightDims(attrs, shape);
-    choice.weights = parameter ? weightLayouts(pass, *parameter, dims) : std::vector{Desc::any(dims, DType::F32)};
     const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
     if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, plan.arguments[2], axesOf(attrs));
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), pass.image(dy, plan.arguments[1])};

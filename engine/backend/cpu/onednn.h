@@ -38,8 +38,8 @@ public:
     static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
     // N, H, W, C: what tiles multiply.
     static Desc channelsLast(std::span<const std::int64_t> dims, DType dtype);
-    // Weights K,C,R,S in blocks of 16 channels by 16 outputs.
-    static Desc blockedFilters(std::span<const std::int64_t> dims, DType dtype);
+    // Weights K,C,R,S in blocks of 8 or 16 channels by as many outputs.
+    static Desc blockedFilters(std::span<const std::int64_t> dims, int block, DType dtype);
     // Weights K,C,R,S of bf16 as panels that products read (GemmRows): 32 columns of pairs of neighbours in the other
     // axis, tap by tap. Columns are of axis 0 or 1; both axes are multiples of 32.
     static Desc productPanels(std::span<const std::int64_t> dims, int columnAxis);

@@ -67,8 +67,9 @@ Desc Desc::channelsLast(std::span<const std::int64_t> dims, DType dtype) {
     return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::nhwc)); });
 }
 
-Desc Desc::blockedFilters(std::span<const std::int64_t> dims, DType dtype) {
-    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::OIhw16i16o)); });
+Desc Desc::blockedFilters(std::span<const std::int64_t> dims, int block, DType dtype) {
+    const auto tag = block == 16 ? memory::format_tag::OIhw16i16o : memory::format_tag::OIhw8i8o;
+    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), tag)); });
 }
 
 Desc Desc::productPanels(std::span<const std::int64_t> dims, int columnAxis) {

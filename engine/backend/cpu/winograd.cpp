@@ -38,6 +38,7 @@ public:
     Winograd(const Order& order, const Shapes& shapes, bool turned)
         : m_machine(order.machine),
           m_turned(turned),
+          m_weights(shapes.weights(turned)),
           m_norm(order),
           m_x(shapes.input()),
           m_y(order, shapes),
@@ -73,8 +74,8 @@ private:
         inParallel(m_machine.threads, count, m_filters.floats(), [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 const std::size_t block = i / m_filters.channelBlocks, channel = i % m_filters.channelBlocks;
-                const std::size_t from = m_turned ? channel * m_filters.blocks + block : i;
-                m_machine.simd->winogradFilter(m_x.form, w + from * kTaps * kFilter, m_turned, filters + i * kFilter,
+                const std::size_t from = m_turned ? m_weights.at(channel, block) : m_weights.at(block, channel);
+                m_machine.simd->winogradFilter(m_x.form, m_weights.form(), w + from, m_turned, filters + i * kFilter,
                                                m_filters.pointStride());
             }
         });
@@ -100,6 +101,7 @@ private:
 
     const Machine& m_machine;
     bool m_turned;
+    Weights m_weights;
     NormedInput m_norm;
     WinogradImage m_x;
     Outputs m_y;
@@ -116,6 +118,7 @@ public:
           m_x(shapes.input()),
           m_dy(shapes.output()),
           m_schedule(shapes, order.machine.threads),
+          m_weights(shapes.weights(false)),
           m_norm(order),
           m_filters{shapes.points(), shapes.outputBlocks(), shapes.inputBlocks()},
           m_data{shapes.points(), shapes.inputBlocks(), m_schedule.block},
@@ -136,8 +139,9 @@ public:
         inParallel(m_machine.threads, count, m_filters.floats(), [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 m_machine.simd->winogradFilterGradient(
-                    m_x.form, {sums + i * kFilter, m_filters.pointStride(), m_schedule.parts, partFloats()}, false,
-                    out(call, 0) + i * kTaps * kFilter);
+                    m_x.form, m_weights.form(),
+                    {sums + i * kFilter, m_filters.pointStride(), m_schedule.parts, partFloats()}, false,
+                    out(call, 0) + m_weights.at(i / m_filters.channelBlocks, i % m_filters.channelBlocks));
         });
     }
 
@@ -167,13 +171,16 @@ private:
     const Machine& m_machine;
     WinogradImage m_x, m_dy;
     Schedule m_schedule;
+    Weights m_weights;
     NormedInput m_norm;
     Filters m_filters;
     Points m_data, m_gradients;
 };
 
+int blockOf(const Order& order) { return descOf(order.input(0)).channelBlock(); }
+
 std::unique_ptr<Kernel> makeForward(const Order& order, std::array<int, 2> padding, bool turned) {
-    const Shapes shapes{order.input(0).type.shape, order.output(0).type.shape, padding};
+    const Shapes shapes{order.input(0).type.shape, order.output(0).type.shape, padding, blockOf(order)};
     if (areMany(shapes)) return makeStreamed(order, shapes, turned);
     return std::make_unique<Winograd>(order, shapes, turned);
 }
@@ -193,7 +200,7 @@ std::unique_ptr<Kernel> makeWinogradBackwardData(const Order& order) {
 
 std::unique_ptr<Kernel> makeWinogradBackwardWeights(const Order& order) {
     const winograd::Shapes shapes{order.input(0).type.shape, order.input(1).type.shape,
-                                  order.node.attrs.as<Conv2dBackwardAttrs>().conv.padding};
+                                  order.node.attrs.as<Conv2dBackwardAttrs>().conv.padding, winograd::blockOf(order)};
     if (winograd::areMany(shapes)) return winograd::makeStreamedBackwardWeights(order, shapes);
     return std::make_unique<winograd::WinogradBackwardWeights>(order, shapes);
 }

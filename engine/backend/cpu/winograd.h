@@ -16,10 +16,22 @@ namespace lockstep::cpu::winograd {
 
 constexpr std::size_t kLanes = 16, kFilter = kLanes * kLanes, kTaps = 9;
 
-// x and y of a convolution, or dx and dy. The tiles are those of `outputs`.
+// Weights in memory, of so many blocks of 16 channels, which lie in blocks of `block` channels and outputs.
+struct Weights {
+    std::size_t block, channelBlocks;
+
+    // Those of 16 channels and 16 outputs.
+    std::size_t at(std::size_t outputs, std::size_t channels) const {
+        return (outputs * channelBlocks * kLanes + channels * block) * kTaps * kLanes;
+    }
+    WinogradFilters form() const { return {block, channelBlocks * kLanes * kTaps * block}; }
+};
+
+// x and y of a convolution, or dx and dy, both in such blocks of channels. The tiles are those of `outputs`.
 struct Shapes {
     Shape inputs, outputs;
     std::array<int, 2> padding;
+    int block;
 
     WinogradForm form() const {
         const auto isTwoByTwo = [](const Shape& image) { return image[2] == 2 && image[3] == 2; };
@@ -28,6 +40,9 @@ struct Shapes {
     std::size_t points() const { return form() == WinogradForm::Tile4 ? 36 : 9; }
     std::size_t inputBlocks() const { return static_cast<std::size_t>(inputs[1]) / kLanes; }
     std::size_t outputBlocks() const { return static_cast<std::size_t>(outputs[1]) / kLanes; }
+    Weights weights(bool turned) const {
+        return {static_cast<std::size_t>(block), turned ? outputBlocks() : inputBlocks()};
+    }
     std::size_t tiles() const {
         return static_cast<std::size_t>(outputs[0] * tilesAlong(outputs[2]) * tilesAlong(outputs[3]));
     }
@@ -51,7 +66,8 @@ private:
                 .width = shape[3],
                 .tileRows = tilesAlong(outputs[2]),
                 .tileColumns = tilesAlong(outputs[3]),
-                .sampleStride = static_cast<std::size_t>(shape[1] * shape[2] * shape[3])};
+                .sampleStride = static_cast<std::size_t>(shape[1] * shape[2] * shape[3]),
+                .block = block};
     }
 };
 

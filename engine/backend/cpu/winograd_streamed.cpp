@@ -72,11 +72,12 @@ private:
     std::size_t partFloats() const { return m_products.floats() + m_filters.floats(); }
 
     void transformFilters(const float* w, const Range& blocks, const Range& channels, float* filters) const {
+        const Weights weights = m_shapes.weights(m_turned);
         for (std::size_t b = blocks.begin; b < blocks.end; ++b) {
             for (std::size_t c = channels.begin; c < channels.end; ++c) {
-                const std::size_t from = m_turned ? c * m_shapes.outputBlocks() + b : b * m_shapes.inputBlocks() + c;
+                const std::size_t from = m_turned ? weights.at(c, b) : weights.at(b, c);
                 float* to = filters + (b - blocks.begin) * m_filters.blockStride() + (c - channels.begin) * kFilter;
-                m_machine.simd->winogradFilter(m_x.form, w + from * kTaps * kFilter, m_turned, to,
+                m_machine.simd->winogradFilter(m_x.form, weights.form(), w + from, m_turned, to,
                                                m_filters.pointStride());
             }
         }
@@ -169,6 +170,7 @@ private:
     // The filters' gradients from one round of tiles; those of the first are not added to anything.
     void sumTiles(const Range& blocks, const Range& tiles, const float* data, const float* gradients, float* filters,
                   float* dw) const {
+        const Weights weights = m_shapes.weights(false);
         BlockGradientProduct product{.gradientStride = m_gradients.blockStride(),
                                      .dataStride = m_data.blockStride(),
                                      .filterStride = m_filters.blockStride(),
@@ -185,10 +187,10 @@ private:
             }
             for (std::size_t b = 0; b < product.blocks; ++b) {
                 for (std::size_t c = 0; c < product.channelBlocks; ++c) {
-                    const std::size_t to = (blocks.begin + b) * m_shapes.inputBlocks() + channel + c;
                     m_machine.simd->winogradFilterGradient(
-                        m_x.form, {filters + b * m_filters.blockStride() + c * kFilter, m_filters.pointStride()},
-                        tiles.begin > 0, dw + to * kTaps * kFilter);
+                        m_x.form, weights.form(),
+                        {filters + b * m_filters.blockStride() + c * kFilter, m_filters.pointStride()}, tiles.begin > 0,
+                        dw + weights.at(blocks.begin + b, channel + c));
                 }
             }
         }

@@ -7,6 +7,8 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 #ifdef __AVX512F__
 constexpr std::size_t kTiles = 14, kBlocks = 2, kChannels = 8;
+#elif defined(__AVX2__)
+constexpr std::size_t kTiles = 6, kBlocks = 1, kChannels = 4;
 #else
 constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
 #endif

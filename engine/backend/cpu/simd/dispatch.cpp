@@ -27,6 +27,8 @@ bool arePairsFast() {
     return hasBf16() && !isGoldenCove;
 }
 
+bool haveWideRegisters() { return hasV3(); }
+
 std::array<const SimdTable*, 4> allSimd() {
     return {&baseline::kTable, hasV3() ? &v3::kTable : nullptr, hasV4() ? &v4::kTable : nullptr,
             hasBf16() ? &v4_bf16::kTable : nullptr};

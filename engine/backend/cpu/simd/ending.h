@@ -3,27 +3,34 @@
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-// What becomes of the sums of one channel block.
-template <class T>
+// What becomes of the sums of one channel block, or of a part of it that fills a V.
+template <class T, class V = F16>
 class Ending {
 public:
-    Ending(const SumEndOf<T>& end, std::size_t block)
+    Ending(const SumEndOf<T>& end, std::size_t block, std::size_t part = 0)
         : m_addends(end.addends),
           m_isClamped(end.relu),
-          m_scale(end.scale ? load(end.scale + block * 16) : splat(1)),
-          m_offset(end.bias ? load(end.bias + block * 16) : F16{}),
-          m_ceiling(splat(end.ceiling)) {}
+          m_scale(end.scale ? get<V>(end.scale + block * 16 + part * kWidth) : Splat<V>::of(1.0f)),
+          m_offset(end.bias ? get<V>(end.bias + block * 16 + part * kWidth) : V{}),
+          m_ceiling(Splat<V>::of(end.ceiling)) {}
 
-    [[gnu::always_inline]] F16 of(F16 sum, std::ptrdiff_t at) const {
-        F16 value = sum * m_scale + m_offset;
-        if (m_addends) value = value + load(m_addends + at);
+    [[gnu::always_inline]] V of(V sum, std::ptrdiff_t at) const {
+        V value = sum * m_scale + m_offset;
+        if (m_addends) value = value + addends(m_addends + at);
         return m_isClamped ? select(m_ceiling < value, m_ceiling, positive(value)) : value;
     }
 
 private:
+    static constexpr std::size_t kWidth = sizeof(V) / sizeof(float);
+
+    [[gnu::always_inline]] static V addends(const T* at) {
+        if constexpr (sizeof(T) == sizeof(float)) return get<V>(at);
+        else return load(at);
+    }
+
     const T* m_addends;
     bool m_isClamped;
-    F16 m_scale, m_offset, m_ceiling;
+    V m_scale, m_offset, m_ceiling;
 };
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -151,7 +151,10 @@ template <class T, class Number>
     Access<T>::put(at, value);
 }
 [[gnu::always_inline]] inline F16 load(const float* at) { return get<F16>(at); }
-[[gnu::always_inline]] inline void store(float* at, F16 value) { put(at, value); }
+template <class T>
+[[gnu::always_inline]] inline void store(float* at, T value) {
+    put(at, value);
+}
 
 // Loops whose every index is a constant: an array that is read and written by them alone lies in registers.
 template <std::size_t kIndex>
@@ -167,7 +170,10 @@ template <std::size_t kBegin, std::size_t kEnd, class Body>
 }
 
 // NaN stays NaN.
-[[gnu::always_inline]] inline F16 positive(F16 x) { return select(x < F16{}, F16{}, x); }
+template <class V>
+[[gnu::always_inline]] inline V positive(V x) {
+    return select(x < V{}, V{}, x);
+}
 
 // The last elements of a run, fewer than 16, in a place where 16 may be read and written.
 struct Rest {

@@ -75,8 +75,10 @@ void winogradData(const WinogradImage& image, const float* x, const WinogradSpan
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
 void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                     float* y);
-void winogradFilter(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride);
-void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);
+void winogradFilter(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned, float* points,
+                    std::size_t pointStride);
+void winogradFilterGradient(WinogradForm form, const WinogradFilters& filters, const WinogradSums& sums, bool adds,
+                            float* dw);
 void blockProduct(const BlockProduct& run);
 void blockGradientProduct(const BlockGradientProduct& run);
 void endRows(const EndedRows& run);

@@ -132,9 +132,9 @@ struct StrassenRun {
     ReadAhead* ahead = nullptr;
 };
 
-// Winograd's convolution of images in blocks of 16 channels: each tile of outputs follows from numbers, its "points",
-// that are products over channels. Tiles are counted row by row through all samples; in memory every point has
-// `pointStride` floats of its own, 16 for each tile or filter row.
+// Winograd's convolution of images in blocks of 16 channels, or 8, two of which are taken for one: each tile of outputs
+// follows from numbers, its "points", that are products over channels. Tiles are counted row by row through all
+// samples; in memory every point has `pointStride` floats of its own, 16 for each tile or filter row.
 enum class WinogradForm {
     Tile4,   // F(4x4,3x3) (Lavin & Gray, arXiv 1509.09308): 4x4 outputs from 6x6 points
     Image2,  // all of a 2x2 image with padding 1, a product with a Toeplitz matrix of Toeplitz blocks: 3x3 points by
@@ -146,10 +146,17 @@ struct WinogradImage {
     std::int64_t tileRows = 0, tileColumns = 0;
     std::int64_t top = 0, left = 0;  // padding of what is read; Image2: none
     std::size_t sampleStride = 0;
+    std::int64_t block = 16;  // channels side by side
 };
 struct WinogradSpan {
     std::size_t begin = 0, count = 0;  // tiles
     std::size_t pointStride = 0;
+};
+// How filters of 3x3 taps lie: in blocks of so many outputs, of blocks of so many channels, each of 9 taps of channels
+// and outputs, which are side by side.
+struct WinogradFilters {
+    std::size_t block = 16;
+    std::size_t outputStride = 0;  // from block to block; of blocks of 16, one of which is read at a time: none
 };
 // The points of filters' gradients, which are the sums of `parts` arrays one after the other.
 struct WinogradSums {
@@ -331,16 +338,19 @@ struct SimdTable {
     // sums: K,C,R,S with 16 lanes each, added to
     void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
-    // x, dy and y: a channel block of the first sample. Data with a norm: of ReLU of the norm of x. Filters: 9 taps of
-    // 16 channels and 16 outputs ("turned": the taps backwards, of 16 outputs and 16 channels).
+    // x, dy and y: a channel block of the first sample. Data with a norm: of ReLU of the norm of x. Filters: those of
+    // 16 channels and 16 outputs, the first of which they point at ("turned": the taps backwards, of 16 outputs and 16
+    // channels).
     void (*winogradData)(const WinogradImage& image, const float* x, const WinogradSpan& span,
                          const ChannelAffine* norm, float* points);
     void (*winogradGradient)(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
     void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                            float* y);
-    void (*winogradFilter)(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride);
+    void (*winogradFilter)(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned,
+                           float* points, std::size_t pointStride);
     // adds: to what is there already.
-    void (*winogradFilterGradient)(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);
+    void (*winogradFilterGradient)(WinogradForm form, const WinogradFilters& filters, const WinogradSums& sums,
+                                   bool adds, float* dw);
     void (*blockProduct)(const BlockProduct& run);
     void (*blockGradientProduct)(const BlockGradientProduct& run);
     void (*endRows)(const EndedRows& run);
@@ -413,6 +423,7 @@ const Bf16Table* bestBf16();  // null where this processor has no such instructi
 // Whether it multiplies pairs faster than floats. Intel's Golden Cove and its successors take twice as long for the
 // same products: what they have for bf16 are tiles, which a virtual machine or an old kernel may hide.
 bool arePairsFast();
+bool haveWideRegisters();                   // of eight floats (AVX2) or more
 const SimdTable& bestSimd();                // of this processor
 std::array<const SimdTable*, 4> allSimd();  // null where this processor cannot run it
 

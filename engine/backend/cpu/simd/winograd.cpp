@@ -6,6 +6,18 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 namespace {
 
+// What is transformed at once: a register of channels, for six of two registers each would go through memory. Sixteen
+// channels are so many parts.
+#ifdef __AVX512F__
+using Register = F16;
+#else
+using Register = F8;
+#endif
+template <class V>
+constexpr std::size_t kWidth = sizeof(V) / sizeof(float);
+template <class V>
+constexpr std::size_t kParts = 16 / kWidth<V>;
+
 // F(4x4,3x3). The points are 0, ±a, ±b and infinity. These two, which oneDNN uses as well, lose two bits fewer than 1
 // and 2 do.
 struct Tile4 {
@@ -17,9 +29,10 @@ struct Tile4 {
 
     // Inputs to points: the transposed B of the algorithm, whose rows are the products of (x - point) over all other
     // points.
-    [[gnu::always_inline]] static void fromInputs(const F16* d, F16* v) {
-        const F16 evenA = d[4] - d[2] * kB2, oddA = (d[3] - d[1] * kB2) * kA;
-        const F16 evenB = d[4] - d[2] * kA2, oddB = (d[3] - d[1] * kA2) * kB;
+    template <class V>
+    [[gnu::always_inline]] static void fromInputs(const V* d, V* v) {
+        const V evenA = d[4] - d[2] * kB2, oddA = (d[3] - d[1] * kB2) * kA;
+        const V evenB = d[4] - d[2] * kA2, oddB = (d[3] - d[1] * kA2) * kB;
         v[0] = d[0] * (kA2 * kB2) - d[2] * (kA2 + kB2) + d[4];
         v[1] = evenA + oddA;
         v[2] = evenA - oddA;
@@ -29,8 +42,9 @@ struct Tile4 {
     }
 
     // Points to outputs: the values of a polynomial's coefficients, A.
-    [[gnu::always_inline]] static void toOutputs(const F16* m, F16* y) {
-        const F16 evenA = m[1] + m[2], oddA = m[1] - m[2], evenB = m[3] + m[4], oddB = m[3] - m[4];
+    template <class V>
+    [[gnu::always_inline]] static void toOutputs(const V* m, V* y) {
+        const V evenA = m[1] + m[2], oddA = m[1] - m[2], evenB = m[3] + m[4], oddB = m[3] - m[4];
         y[0] = m[0] + evenA + evenB;
         y[1] = oddA * kA + oddB * kB;
         y[2] = evenA * kA2 + evenB * kB2;
@@ -38,9 +52,10 @@ struct Tile4 {
     }
 
     // The transpose of the above, for gradients.
-    [[gnu::always_inline]] static void fromOutputs(const F16* y, F16* z) {
-        const F16 evenA = y[0] + y[2] * kA2, oddA = (y[1] + y[3] * kA2) * kA;
-        const F16 evenB = y[0] + y[2] * kB2, oddB = (y[1] + y[3] * kB2) * kB;
+    template <class V>
+    [[gnu::always_inline]] static void fromOutputs(const V* y, V* z) {
+        const V evenA = y[0] + y[2] * kA2, oddA = (y[1] + y[3] * kA2) * kA;
+        const V evenB = y[0] + y[2] * kB2, oddB = (y[1] + y[3] * kB2) * kB;
         z[0] = y[0];
         z[1] = evenA + oddA;
         z[2] = evenA - oddA;
@@ -50,9 +65,10 @@ struct Tile4 {
     }
 
     // A filter's three taps to points, G.
-    [[gnu::always_inline]] static void fromTaps(const F16* w, F16* u) {
-        const F16 evenA = (w[0] + w[2] * kA2) * kScaleA, oddA = w[1] * (kA * kScaleA);
-        const F16 evenB = (w[0] + w[2] * kB2) * kScaleB, oddB = w[1] * (kB * kScaleB);
+    template <class V>
+    [[gnu::always_inline]] static void fromTaps(const V* w, V* u) {
+        const V evenA = (w[0] + w[2] * kA2) * kScaleA, oddA = w[1] * (kA * kScaleA);
+        const V evenB = (w[0] + w[2] * kB2) * kScaleB, oddB = w[1] * (kB * kScaleB);
         u[0] = w[0] * kScale0;
         u[1] = evenA + oddA;
         u[2] = evenA - oddA;
@@ -62,9 +78,10 @@ struct Tile4 {
     }
 
     // Its transpose.
-    [[gnu::always_inline]] static void toTaps(const F16* u, F16* w) {
-        const F16 evenA = (u[1] + u[2]) * kScaleA, oddA = (u[1] - u[2]) * (kA * kScaleA);
-        const F16 evenB = (u[3] + u[4]) * kScaleB, oddB = (u[3] - u[4]) * (kB * kScaleB);
+    template <class V>
+    [[gnu::always_inline]] static void toTaps(const V* u, V* w) {
+        const V evenA = (u[1] + u[2]) * kScaleA, oddA = (u[1] - u[2]) * (kA * kScaleA);
+        const V evenB = (u[3] + u[4]) * kScaleB, oddB = (u[3] - u[4]) * (kB * kScaleB);
         w[0] = u[0] * kScale0 + evenA + evenB;
         w[1] = oddA + oddB;
         w[2] = evenA * kA2 + evenB * kB2 + u[5];
@@ -75,26 +92,31 @@ struct Tile4 {
 struct Image2 {
     static constexpr std::size_t kInputs = 2, kPoints = 3, kOutputs = 2;
 
-    [[gnu::always_inline]] static void fromInputs(const F16* x, F16* v) {
+    template <class V>
+    [[gnu::always_inline]] static void fromInputs(const V* x, V* v) {
         v[0] = x[0];
         v[1] = x[0] + x[1];
         v[2] = x[1];
     }
-    [[gnu::always_inline]] static void toOutputs(const F16* m, F16* y) {
+    template <class V>
+    [[gnu::always_inline]] static void toOutputs(const V* m, V* y) {
         y[0] = m[1] + m[2];
         y[1] = m[1] + m[0];
     }
-    [[gnu::always_inline]] static void fromOutputs(const F16* y, F16* z) {
+    template <class V>
+    [[gnu::always_inline]] static void fromOutputs(const V* y, V* z) {
         z[0] = y[1];
         z[1] = y[0] + y[1];
         z[2] = y[0];
     }
-    [[gnu::always_inline]] static void fromTaps(const F16* w, F16* u) {
+    template <class V>
+    [[gnu::always_inline]] static void fromTaps(const V* w, V* u) {
         u[0] = w[0] - w[1];
         u[1] = w[1];
         u[2] = w[2] - w[1];
     }
-    [[gnu::always_inline]] static void toTaps(const F16* u, F16* w) {
+    template <class V>
+    [[gnu::always_inline]] static void toTaps(const V* u, V* w) {
         w[0] = u[0];
         w[1] = u[1] - u[0] - u[2];
         w[2] = u[2];
@@ -102,18 +124,18 @@ struct Image2 {
 };
 
 // take(i, j), kIn x kIn vectors, to put(i, j, value), kOut x kOut, by columns and then by rows.
-template <std::size_t kIn, std::size_t kOut, class Take, class Put, class Transform>
+template <class V, std::size_t kIn, std::size_t kOut, class Take, class Put, class Transform>
 [[gnu::always_inline]] inline void twice(Take take, Put put, Transform transform) {
-    F16 half[kOut * kIn];
+    V half[kOut * kIn];
     unrolled<0, kIn>([&](auto j) __attribute__((always_inline)) {
-        F16 column[kIn], result[kOut];
+        V column[kIn], result[kOut];
         unrolled<0, kIn>([&](auto i) __attribute__((always_inline)) { column[i.value] = take(i.value, j.value); });
         transform(column, result);
         unrolled<0, kOut>([&](auto i)
                               __attribute__((always_inline)) { half[i.value * kIn + j.value] = result[i.value]; });
     });
     unrolled<0, kOut>([&](auto i) __attribute__((always_inline)) {
-        F16 row[kIn], result[kOut];
+        V row[kIn], result[kOut];
         unrolled<0, kIn>([&](auto j) __attribute__((always_inline)) { row[j.value] = half[i.value * kIn + j.value]; });
         transform(row, result);
         unrolled<0, kOut>([&](auto j) __attribute__((always_inline)) { put(i.value, j.value, result[j.value]); });
@@ -149,166 +171,218 @@ private:
     std::int64_t m_row = 0, m_column = 0;
 };
 
+// The channels of a pixel that are transformed at once: those of a part, which lie so far behind those of the first.
+class Pixels {
+public:
+    Pixels(const WinogradImage& image, std::size_t width, std::size_t part)
+        : m_width(image.width), m_step(image.block), m_part(static_cast<std::ptrdiff_t>(part * width)) {
+        if (m_step < 16) m_part *= image.height * image.width;
+    }
+    [[gnu::always_inline]] std::ptrdiff_t at(std::int64_t row, std::int64_t column) const {
+        return m_part + (row * m_width + column) * m_step;
+    }
+
+private:
+    std::int64_t m_width, m_step;
+    std::ptrdiff_t m_part;
+};
+
 // A square of an image, zero outside of it, to put(i, j, value).
-template <std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class Put, class Transform>
-[[gnu::always_inline]] inline void transformTile(const WinogradImage& image, const Tiles& tiles, const float* x,
-                                                 Load get, Put put, Transform transform) {
+template <class V, std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class Put, class Transform>
+[[gnu::always_inline]] inline void transformTile(const WinogradImage& image, const Pixels& pixels, const Tiles& tiles,
+                                                 const float* x, Load get, Put put, Transform transform) {
     constexpr auto kRows = static_cast<std::int64_t>(kSide);
-    const std::int64_t top = tiles.top(), left = tiles.left(), stride = image.width * 16;
-    const float* from = x + tiles.sample() * image.sampleStride + (top * image.width + left) * 16;
+    const std::int64_t top = tiles.top(), left = tiles.left();
+    const float* from = x + tiles.sample() * image.sampleStride + pixels.at(top, left);
+    const std::ptrdiff_t down = pixels.at(1, 0) - pixels.at(0, 0), right = pixels.at(0, 1) - pixels.at(0, 0);
     const bool isInside = top >= 0 && left >= 0 && top + kRows <= image.height && left + kRows <= image.width;
     const auto pixel = [=](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-        return from + static_cast<std::int64_t>(i) * stride + static_cast<std::int64_t>(j) * 16;
+        return from + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j) * right;
     };
     if (isInside) {
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) { return get(pixel(i, j)); };
-        return twice<kSide, kPoints>(take, put, transform);
+        return twice<V, kSide, kPoints>(take, put, transform);
     }
-    F16 tile[kSide * kSide];
+    V tile[kSide * kSide];
     for (std::size_t i = 0; i < kSide; ++i) {
         const std::int64_t row = top + static_cast<std::int64_t>(i);
         for (std::size_t j = 0; j < kSide; ++j) {
             const std::int64_t column = left + static_cast<std::int64_t>(j);
             const bool isThere = row >= 0 && row < image.height && column >= 0 && column < image.width;
-            tile[i * kSide + j] = isThere ? get(pixel(i, j)) : F16{};
+            tile[i * kSide + j] = isThere ? get(pixel(i, j)) : V{};
         }
     }
     const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) { return tile[i * kSide + j]; };
-    twice<kSide, kPoints>(take, put, transform);
+    twice<V, kSide, kPoints>(take, put, transform);
 }
 
 constexpr std::size_t kAhead = 8;  // tiles
 
 // The pixels of a tile's outputs, which come into the second-level cache while others are at work.
 template <std::size_t kOutputs>
-[[gnu::always_inline]] inline void prefetchTile(const WinogradImage& image, const Tiles<kOutputs>& tiles,
-                                                const float* x) {
+[[gnu::always_inline]] inline void prefetchTile(const WinogradImage& image, const Pixels& pixels,
+                                                const Tiles<kOutputs>& tiles, const float* x) {
     const std::int64_t top = tiles.top() + image.top, left = tiles.left() + image.left;
-    const float* from = x + tiles.sample() * image.sampleStride + (top * image.width + left) * 16;
-    for (std::size_t i = 0; i < kOutputs; ++i, from += image.width * 16) {
-        for (std::size_t j = 0; j < kOutputs; ++j) __builtin_prefetch(from + j * 16, 0, 2);
+    const float* from = x + tiles.sample() * image.sampleStride;
+    for (std::size_t i = 0; i < kOutputs; ++i) {
+        for (std::size_t j = 0; j < kOutputs; ++j)
+            __builtin_prefetch(
+                from + pixels.at(top + static_cast<std::int64_t>(i), left + static_cast<std::int64_t>(j)), 0, 2);
     }
 }
 
-// Squares of kSide x kSide pixels to points.
-template <class Form, std::size_t kSide, class Load, class Transform>
-[[gnu::always_inline]] inline void pointsOf(const WinogradImage& image, const float* x, const WinogradSpan& span,
-                                            float* points, Load get, Transform transform) {
+// Squares of kSide x kSide pixels to points, of one part of the channels.
+template <class V, class Form, std::size_t kSide, class Load, class Transform>
+[[gnu::always_inline]] inline void pointsOf(const WinogradImage& image, std::size_t part, const float* x,
+                                            const WinogradSpan& span, float* points, Load get, Transform transform) {
+    const Pixels pixels(image, kWidth<V>, part);
     Tiles<Form::kOutputs> tiles(image, span.begin), ahead(image, span.begin + kAhead);
+    points += part * kWidth<V>;
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
-        prefetchTile(image, ahead, x);
+        prefetchTile(image, pixels, ahead, x);
         ahead.next();
-        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
+        const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
             store(points + (i * Form::kPoints + j) * span.pointStride, value);
         };
-        transformTile<kSide, Form::kPoints>(image, tiles, x, get, put, transform);
+        transformTile<V, kSide, Form::kPoints>(image, pixels, tiles, x, get, put, transform);
     }
 }
 
-template <class Form>
+template <class V, class Form>
 void data(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
           float* points) {
-    const auto transform = [](const F16* from, F16* to) __attribute__((always_inline)) { Form::fromInputs(from, to); };
-    if (!norm)
-        return pointsOf<Form, Form::kInputs>(
-            image, x, span, points, [](const float* from) { return load(from); }, transform);
-    const F16 mean = load(norm->mean), scale = load(norm->scale), offset = load(norm->offset);
-    const auto get = [=](const float* from) { return positive((load(from) - mean) * scale + offset); };
-    pointsOf<Form, Form::kInputs>(image, x, span, points, get, transform);
+    const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromInputs(from, to); };
+    for (std::size_t part = 0; part < kParts<V>; ++part) {
+        if (!norm) {
+            pointsOf<V, Form, Form::kInputs>(image, part, x, span, points, get<V, float>, transform);
+            continue;
+        }
+        const std::size_t at = part * kWidth<V>;
+        const V mean = get<V>(norm->mean + at), scale = get<V>(norm->scale + at), offset = get<V>(norm->offset + at);
+        const auto normed = [=](const float* from) { return positive((get<V>(from) - mean) * scale + offset); };
+        pointsOf<V, Form, Form::kInputs>(image, part, x, span, points, normed, transform);
+    }
 }
 
-template <class Form>
+template <class V, class Form>
 void gradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
-    pointsOf<Form, Form::kOutputs>(
-        image, dy, span, points, [](const float* from) { return load(from); },
-        [](const F16* from, F16* to) __attribute__((always_inline)) { Form::fromOutputs(from, to); });
+    const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromOutputs(from, to); };
+    for (std::size_t part = 0; part < kParts<V>; ++part)
+        pointsOf<V, Form, Form::kOutputs>(image, part, dy, span, points, get<V, float>, transform);
 }
 
-template <class Form>
-void output(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end, float* y) {
-    const Ending ending(end, 0);
+template <class V, class Form>
+void output(const WinogradImage& image, std::size_t part, const float* points, const WinogradSpan& span,
+            const SumEnd& end, float* y) {
+    const Ending<float, V> ending(end, 0, part);
+    const Pixels pixels(image, kWidth<V>, part);
     Tiles<Form::kOutputs> tiles(image, span.begin);
+    points += part * kWidth<V>;
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
         const std::int64_t rows = image.height - tiles.top(), columns = image.width - tiles.left();
-        const std::int64_t first = static_cast<std::int64_t>(tiles.sample() * image.sampleStride) +
-                                   (tiles.top() * image.width + tiles.left()) * 16;
+        const auto sample = static_cast<std::int64_t>(tiles.sample() * image.sampleStride);
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-            return load(points + (i * Form::kPoints + j) * span.pointStride);
+            return get<V>(points + (i * Form::kPoints + j) * span.pointStride);
         };
-        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
+        const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
             const auto row = static_cast<std::int64_t>(i), column = static_cast<std::int64_t>(j);
             if (row >= rows || column >= columns) return;
-            const std::int64_t at = first + (row * image.width + column) * 16;
+            const std::int64_t at = sample + pixels.at(tiles.top() + row, tiles.left() + column);
             store(y + at, ending.of(value, at));
         };
-        twice<Form::kPoints, Form::kOutputs>(
-            take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { Form::toOutputs(from, to); });
+        twice<V, Form::kPoints, Form::kOutputs>(
+            take, put, [](const V* from, V* to) __attribute__((always_inline)) { Form::toOutputs(from, to); });
     }
 }
 
-template <class Form>
-void filter(const float* w, float* points, std::size_t pointStride) {
-    for (std::size_t row = 0; row < 16; ++row) {
+// The outputs from `lane` on of 16 by 16 filters' tap, a row of outputs for each channel.
+[[gnu::always_inline]] inline std::size_t tapAt(const WinogradFilters& filters, std::size_t tap, std::size_t lane) {
+    if (filters.block == 16) return tap * 256 + lane;
+    const std::size_t channel = lane / 16, output = lane % 16;
+    return output / 8 * filters.outputStride + (channel / 8 * 9 + tap) * 64 + channel % 8 * 8;
+}
+
+template <class V, class Form>
+void filter(const WinogradFilters& filters, const float* w, float* points, std::size_t pointStride) {
+    for (std::size_t lane = 0; lane < 256; lane += kWidth<V>) {
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-            return load(w + (i * 3 + j) * 256 + row * 16);
+            return get<V>(w + tapAt(filters, i * 3 + j, lane));
         };
-        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
-            store(points + (i * Form::kPoints + j) * pointStride + row * 16, value);
+        const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
+            store(points + (i * Form::kPoints + j) * pointStride + lane, value);
         };
-        twice<3, Form::kPoints>(
-            take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { Form::fromTaps(from, to); });
+        twice<V, 3, Form::kPoints>(
+            take, put, [](const V* from, V* to) __attribute__((always_inline)) { Form::fromTaps(from, to); });
     }
 }
 
-template <class Form>
-void filterGradient(const WinogradSums& sums, bool adds, float* dw) {
-    for (std::size_t row = 0; row < 16; ++row) {
+template <class V, class Form>
+void filterGradient(const WinogradFilters& filters, const WinogradSums& sums, bool adds, float* dw) {
+    for (std::size_t lane = 0; lane < 256; lane += kWidth<V>) {
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-            const float* from = sums.points + (i * Form::kPoints + j) * sums.pointStride + row * 16;
-            F16 sum = load(from);
-            for (std::size_t part = 1; part < sums.parts; ++part) sum += load(from + part * sums.partStride);
+            const float* from = sums.points + (i * Form::kPoints + j) * sums.pointStride + lane;
+            V sum = get<V>(from);
+            for (std::size_t part = 1; part < sums.parts; ++part) sum += get<V>(from + part * sums.partStride);
             return sum;
         };
-        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
-            float* to = dw + (i * 3 + j) * 256 + row * 16;
-            store(to, adds ? load(to) + value : value);
+        const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
+            float* to = dw + tapAt(filters, i * 3 + j, lane);
+            store(to, adds ? get<V>(to) + value : value);
         };
-        twice<Form::kPoints, 3>(
-            take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { Form::toTaps(from, to); });
+        twice<V, Form::kPoints, 3>(
+            take, put, [](const V* from, V* to) __attribute__((always_inline)) { Form::toTaps(from, to); });
     }
+}
+
+// body(a register's type, the form), for blocks of so many channels: in those of eight a register has no more.
+template <class V, class Body>
+void withForm(WinogradForm form, Body body) {
+    form == WinogradForm::Tile4 ? body(V{}, Tile4{}) : body(V{}, Image2{});
+}
+template <class Body>
+void withTypes(WinogradForm form, std::int64_t block, Body body) {
+    block < 16 ? withForm<F8>(form, body) : withForm<Register>(form, body);
 }
 
 }  // namespace
 
 void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
                   float* points) {
-    image.form == WinogradForm::Tile4 ? data<Tile4>(image, x, span, norm, points)
-                                      : data<Image2>(image, x, span, norm, points);
+    withTypes(image.form, image.block,
+              [&]<class V, class Form>(V, Form) { data<V, Form>(image, x, span, norm, points); });
 }
 
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
-    image.form == WinogradForm::Tile4 ? gradient<Tile4>(image, dy, span, points)
-                                      : gradient<Image2>(image, dy, span, points);
+    withTypes(image.form, image.block,
+              [&]<class V, class Form>(V, Form) { gradient<V, Form>(image, dy, span, points); });
 }
 
 void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                     float* y) {
-    image.form == WinogradForm::Tile4 ? output<Tile4>(image, points, span, end, y)
-                                      : output<Image2>(image, points, span, end, y);
+    withTypes(image.form, image.block, [&]<class V, class Form>(V, Form) {
+        for (std::size_t part = 0; part < kParts<V>; ++part) output<V, Form>(image, part, points, span, end, y);
+    });
 }
 
-void winogradFilter(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride) {
-    alignas(64) float turnedTaps[9 * 256];
-    if (turned) {
-        for (std::size_t tap = 0; tap < 9; ++tap)
-            rowsToLanes(w + (8 - tap) * 256, 16, 16, turnedTaps + tap * 256, 16, 16);
-        w = turnedTaps;
+void winogradFilter(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned, float* points,
+                    std::size_t pointStride) {
+    if (!turned)
+        return withTypes(form, filters.block,
+                         [&]<class V, class Form>(V, Form) { filter<V, Form>(filters, w, points, pointStride); });
+    alignas(64) float tap[256], turnedTaps[9 * 256];
+    for (std::size_t i = 0; i < 9; ++i) {
+        for (std::size_t lane = 0; lane < 256; lane += 8) store(tap + lane, get<F8>(w + tapAt(filters, 8 - i, lane)));
+        rowsToLanes(tap, 16, 16, turnedTaps + i * 256, 16, 16);
     }
-    form == WinogradForm::Tile4 ? filter<Tile4>(w, points, pointStride) : filter<Image2>(w, points, pointStride);
+    withForm<Register>(form, [&]<class V, class Form>(V, Form) {
+        filter<V, Form>(WinogradFilters{}, turnedTaps, points, pointStride);
+    });
 }
 
-void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool adds, float* dw) {
-    form == WinogradForm::Tile4 ? filterGradient<Tile4>(sums, adds, dw) : filterGradient<Image2>(sums, adds, dw);
+void winogradFilterGradient(WinogradForm form, const WinogradFilters& filters, const WinogradSums& sums, bool adds,
+                            float* dw) {
+    withTypes(form, filters.block,
+              [&]<class V, class Form>(V, Form) { filterGradient<V, Form>(filters, sums, adds, dw); });
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD
