@@ -6,17 +6,21 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 namespace {
 
-// What is transformed at once: a register of channels, for six of two registers each would go through memory. Sixteen
-// channels are so many parts.
+// What is transformed at once: a register of channels, for six of two registers each would go through memory.
 #ifdef __AVX512F__
 using Register = F16;
 #else
 using Register = F8;
 #endif
-template <class V>
-constexpr std::size_t kWidth = sizeof(V) / sizeof(float);
-template <class V>
-constexpr std::size_t kParts = 16 / kWidth<V>;
+
+// How channels lie: kBlock of them side by side, which are read as one or more V. Sixteen are kParts of those.
+template <class Vector, std::size_t kChannels>
+struct Blocks {
+    using V = Vector;
+    static constexpr std::size_t kBlock = kChannels, kWidth = sizeof(V) / sizeof(float), kParts = 16 / kWidth;
+};
+using Sixteens = Blocks<Register, 16>;
+using Eights = Blocks<F8, 8>;
 
 // F(4x4,3x3). The points are 0, ±a, ±b and infinity. These two, which oneDNN uses as well, lose two bits fewer than 1
 // and 2 do.
@@ -172,32 +176,35 @@ private:
 };
 
 // The channels of a pixel that are transformed at once: those of a part, which lie so far behind those of the first.
+template <class Blocks>
 class Pixels {
 public:
-    Pixels(const WinogradImage& image, std::size_t width, std::size_t part)
-        : m_width(image.width), m_step(image.block), m_part(static_cast<std::ptrdiff_t>(part * width)) {
-        if (m_step < 16) m_part *= image.height * image.width;
+    Pixels(const WinogradImage& image, std::size_t part)
+        : m_width(image.width), m_part(static_cast<std::int64_t>(part * Blocks::kWidth)) {
+        if constexpr (Blocks::kBlock < 16) m_part *= image.height * image.width;
     }
-    [[gnu::always_inline]] std::ptrdiff_t at(std::int64_t row, std::int64_t column) const {
-        return m_part + (row * m_width + column) * m_step;
+    [[gnu::always_inline]] std::int64_t at(std::int64_t row, std::int64_t column) const {
+        return m_part + (row * m_width + column) * kStep;
     }
 
 private:
-    std::int64_t m_width, m_step;
-    std::ptrdiff_t m_part;
+    static constexpr auto kStep = static_cast<std::int64_t>(Blocks::kBlock);
+    std::int64_t m_width, m_part;
 };
 
 // A square of an image, zero outside of it, to put(i, j, value).
-template <class V, std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class Put, class Transform>
-[[gnu::always_inline]] inline void transformTile(const WinogradImage& image, const Pixels& pixels, const Tiles& tiles,
-                                                 const float* x, Load get, Put put, Transform transform) {
+template <class Blocks, std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class Put, class Transform>
+[[gnu::always_inline]] inline void transformTile(const WinogradImage& image, const Pixels<Blocks>& pixels,
+                                                 const Tiles& tiles, const float* x, Load get, Put put,
+                                                 Transform transform) {
+    using V = typename Blocks::V;
     constexpr auto kRows = static_cast<std::int64_t>(kSide);
     const std::int64_t top = tiles.top(), left = tiles.left();
     const float* from = x + tiles.sample() * image.sampleStride + pixels.at(top, left);
-    const std::ptrdiff_t down = pixels.at(1, 0) - pixels.at(0, 0), right = pixels.at(0, 1) - pixels.at(0, 0);
+    const std::int64_t down = image.width * static_cast<std::int64_t>(Blocks::kBlock);
     const bool isInside = top >= 0 && left >= 0 && top + kRows <= image.height && left + kRows <= image.width;
     const auto pixel = [=](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-        return from + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j) * right;
+        return from + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j * Blocks::kBlock);
     };
     if (isInside) {
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) { return get(pixel(i, j)); };
@@ -219,65 +226,69 @@ template <class V, std::size_t kSide, std::size_t kPoints, class Tiles, class Lo
 constexpr std::size_t kAhead = 8;  // tiles
 
 // The pixels of a tile's outputs, which come into the second-level cache while others are at work.
-template <std::size_t kOutputs>
-[[gnu::always_inline]] inline void prefetchTile(const WinogradImage& image, const Pixels& pixels,
+template <class Blocks, std::size_t kOutputs>
+[[gnu::always_inline]] inline void prefetchTile(const WinogradImage& image, const Pixels<Blocks>& pixels,
                                                 const Tiles<kOutputs>& tiles, const float* x) {
-    const std::int64_t top = tiles.top() + image.top, left = tiles.left() + image.left;
-    const float* from = x + tiles.sample() * image.sampleStride;
-    for (std::size_t i = 0; i < kOutputs; ++i) {
-        for (std::size_t j = 0; j < kOutputs; ++j)
-            __builtin_prefetch(
-                from + pixels.at(top + static_cast<std::int64_t>(i), left + static_cast<std::int64_t>(j)), 0, 2);
+    const float* from =
+        x + tiles.sample() * image.sampleStride + pixels.at(tiles.top() + image.top, tiles.left() + image.left);
+    for (std::size_t i = 0; i < kOutputs; ++i, from += image.width * static_cast<std::int64_t>(Blocks::kBlock)) {
+        for (std::size_t j = 0; j < kOutputs; ++j) __builtin_prefetch(from + j * Blocks::kBlock, 0, 2);
     }
 }
 
 // Squares of kSide x kSide pixels to points, of one part of the channels.
-template <class V, class Form, std::size_t kSide, class Load, class Transform>
+template <class Blocks, class Form, std::size_t kSide, class Load, class Transform>
 [[gnu::always_inline]] inline void pointsOf(const WinogradImage& image, std::size_t part, const float* x,
                                             const WinogradSpan& span, float* points, Load get, Transform transform) {
-    const Pixels pixels(image, kWidth<V>, part);
+    using V = typename Blocks::V;
+    const Pixels<Blocks> pixels(image, part);
     Tiles<Form::kOutputs> tiles(image, span.begin), ahead(image, span.begin + kAhead);
-    points += part * kWidth<V>;
+    points += part * Blocks::kWidth;
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
         prefetchTile(image, pixels, ahead, x);
         ahead.next();
         const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
             store(points + (i * Form::kPoints + j) * span.pointStride, value);
         };
-        transformTile<V, kSide, Form::kPoints>(image, pixels, tiles, x, get, put, transform);
+        transformTile<Blocks, kSide, Form::kPoints>(image, pixels, tiles, x, get, put, transform);
     }
 }
 
-template <class V, class Form>
+template <class Blocks, class Form>
 void data(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
           float* points) {
+    using V = typename Blocks::V;
     const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromInputs(from, to); };
-    for (std::size_t part = 0; part < kParts<V>; ++part) {
+    const auto plain = [](const float* from) { return get<V>(from); };
+    for (std::size_t part = 0; part < Blocks::kParts; ++part) {
         if (!norm) {
-            pointsOf<V, Form, Form::kInputs>(image, part, x, span, points, get<V, float>, transform);
+            pointsOf<Blocks, Form, Form::kInputs>(image, part, x, span, points, plain, transform);
             continue;
         }
-        const std::size_t at = part * kWidth<V>;
+        const std::size_t at = part * Blocks::kWidth;
         const V mean = get<V>(norm->mean + at), scale = get<V>(norm->scale + at), offset = get<V>(norm->offset + at);
         const auto normed = [=](const float* from) { return positive((get<V>(from) - mean) * scale + offset); };
-        pointsOf<V, Form, Form::kInputs>(image, part, x, span, points, normed, transform);
+        pointsOf<Blocks, Form, Form::kInputs>(image, part, x, span, points, normed, transform);
     }
 }
 
-template <class V, class Form>
+template <class Blocks, class Form>
 void gradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
+    using V = typename Blocks::V;
     const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromOutputs(from, to); };
-    for (std::size_t part = 0; part < kParts<V>; ++part)
-        pointsOf<V, Form, Form::kOutputs>(image, part, dy, span, points, get<V, float>, transform);
+    const auto plain = [](const float* from) { return get<V>(from); };
+    for (std::size_t part = 0; part < Blocks::kParts; ++part)
+        pointsOf<Blocks, Form, Form::kOutputs>(image, part, dy, span, points, plain, transform);
 }
 
-template <class V, class Form>
+template <class Blocks, class Form>
 void output(const WinogradImage& image, std::size_t part, const float* points, const WinogradSpan& span,
             const SumEnd& end, float* y) {
+    using V = typename Blocks::V;
     const Ending<float, V> ending(end, 0, part);
-    const Pixels pixels(image, kWidth<V>, part);
+    const Pixels<Blocks> pixels(image, part);
     Tiles<Form::kOutputs> tiles(image, span.begin);
-    points += part * kWidth<V>;
+    points += part * Blocks::kWidth;
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
         const std::int64_t rows = image.height - tiles.top(), columns = image.width - tiles.left();
         const auto sample = static_cast<std::int64_t>(tiles.sample() * image.sampleStride);
@@ -296,17 +307,19 @@ void output(const WinogradImage& image, std::size_t part, const float* points, c
 }
 
 // The outputs from `lane` on of 16 by 16 filters' tap, a row of outputs for each channel.
+template <class Blocks>
 [[gnu::always_inline]] inline std::size_t tapAt(const WinogradFilters& filters, std::size_t tap, std::size_t lane) {
-    if (filters.block == 16) return tap * 256 + lane;
+    if constexpr (Blocks::kBlock == 16) return tap * 256 + lane;
     const std::size_t channel = lane / 16, output = lane % 16;
     return output / 8 * filters.outputStride + (channel / 8 * 9 + tap) * 64 + channel % 8 * 8;
 }
 
-template <class V, class Form>
+template <class Blocks, class Form>
 void filter(const WinogradFilters& filters, const float* w, float* points, std::size_t pointStride) {
-    for (std::size_t lane = 0; lane < 256; lane += kWidth<V>) {
+    using V = typename Blocks::V;
+    for (std::size_t lane = 0; lane < 256; lane += Blocks::kWidth) {
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-            return get<V>(w + tapAt(filters, i * 3 + j, lane));
+            return get<V>(w + tapAt<Blocks>(filters, i * 3 + j, lane));
         };
         const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
             store(points + (i * Form::kPoints + j) * pointStride + lane, value);
@@ -316,9 +329,10 @@ void filter(const WinogradFilters& filters, const float* w, float* points, std::
     }
 }
 
-template <class V, class Form>
+template <class Blocks, class Form>
 void filterGradient(const WinogradFilters& filters, const WinogradSums& sums, bool adds, float* dw) {
-    for (std::size_t lane = 0; lane < 256; lane += kWidth<V>) {
+    using V = typename Blocks::V;
+    for (std::size_t lane = 0; lane < 256; lane += Blocks::kWidth) {
         const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
             const float* from = sums.points + (i * Form::kPoints + j) * sums.pointStride + lane;
             V sum = get<V>(from);
@@ -326,7 +340,7 @@ void filterGradient(const WinogradFilters& filters, const WinogradSums& sums, bo
             return sum;
         };
         const auto put = [&](std::size_t i, std::size_t j, V value) __attribute__((always_inline)) {
-            float* to = dw + tapAt(filters, i * 3 + j, lane);
+            float* to = dw + tapAt<Blocks>(filters, i * 3 + j, lane);
             store(to, adds ? get<V>(to) + value : value);
         };
         twice<V, Form::kPoints, 3>(
@@ -334,14 +348,11 @@ void filterGradient(const WinogradFilters& filters, const WinogradSums& sums, bo
     }
 }
 
-// body(a register's type, the form), for blocks of so many channels: in those of eight a register has no more.
-template <class V, class Body>
-void withForm(WinogradForm form, Body body) {
-    form == WinogradForm::Tile4 ? body(V{}, Tile4{}) : body(V{}, Image2{});
-}
+// body(how channels lie, the form)
 template <class Body>
 void withTypes(WinogradForm form, std::int64_t block, Body body) {
-    block < 16 ? withForm<F8>(form, body) : withForm<Register>(form, body);
+    if (form == WinogradForm::Tile4) block < 16 ? body(Eights{}, Tile4{}) : body(Sixteens{}, Tile4{});
+    else block < 16 ? body(Eights{}, Image2{}) : body(Sixteens{}, Image2{});
 }
 
 }  // namespace
@@ -349,40 +360,46 @@ void withTypes(WinogradForm form, std::int64_t block, Body body) {
 void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
                   float* points) {
     withTypes(image.form, image.block,
-              [&]<class V, class Form>(V, Form) { data<V, Form>(image, x, span, norm, points); });
+              [&]<class Blocks, class Form>(Blocks, Form) { data<Blocks, Form>(image, x, span, norm, points); });
 }
 
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
     withTypes(image.form, image.block,
-              [&]<class V, class Form>(V, Form) { gradient<V, Form>(image, dy, span, points); });
+              [&]<class Blocks, class Form>(Blocks, Form) { gradient<Blocks, Form>(image, dy, span, points); });
 }
 
 void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                     float* y) {
-    withTypes(image.form, image.block, [&]<class V, class Form>(V, Form) {
-        for (std::size_t part = 0; part < kParts<V>; ++part) output<V, Form>(image, part, points, span, end, y);
+    withTypes(image.form, image.block, [&]<class Blocks, class Form>(Blocks, Form) {
+        for (std::size_t part = 0; part < Blocks::kParts; ++part)
+            output<Blocks, Form>(image, part, points, span, end, y);
     });
 }
 
 void winogradFilter(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned, float* points,
                     std::size_t pointStride) {
-    if (!turned)
-        return withTypes(form, filters.block,
-                         [&]<class V, class Form>(V, Form) { filter<V, Form>(filters, w, points, pointStride); });
-    alignas(64) float tap[256], turnedTaps[9 * 256];
-    for (std::size_t i = 0; i < 9; ++i) {
-        for (std::size_t lane = 0; lane < 256; lane += 8) store(tap + lane, get<F8>(w + tapAt(filters, 8 - i, lane)));
-        rowsToLanes(tap, 16, 16, turnedTaps + i * 256, 16, 16);
+    alignas(64) float turnedTaps[9 * 256];
+    if (turned) {
+        alignas(64) float gathered[256];
+        for (std::size_t tap = 0; tap < 9; ++tap) {
+            const float* from = w + tapAt<Sixteens>(filters, 8 - tap, 0);
+            if (filters.block < 16) {
+                for (std::size_t lane = 0; lane < 256; lane += 8)
+                    store(gathered + lane, get<F8>(w + tapAt<Eights>(filters, 8 - tap, lane)));
+                from = gathered;
+            }
+            rowsToLanes(from, 16, 16, turnedTaps + tap * 256, 16, 16);
+        }
+        w = turnedTaps;
     }
-    withForm<Register>(form, [&]<class V, class Form>(V, Form) {
-        filter<V, Form>(WinogradFilters{}, turnedTaps, points, pointStride);
-    });
+    withTypes(form, turned ? 16 : static_cast<std::int64_t>(filters.block),
+              [&]<class Blocks, class Form>(Blocks, Form) { filter<Blocks, Form>(filters, w, points, pointStride); });
 }
 
 void winogradFilterGradient(WinogradForm form, const WinogradFilters& filters, const WinogradSums& sums, bool adds,
                             float* dw) {
-    withTypes(form, filters.block,
-              [&]<class V, class Form>(V, Form) { filterGradient<V, Form>(filters, sums, adds, dw); });
+    withTypes(form, static_cast<std::int64_t>(filters.block),
+              [&]<class Blocks, class Form>(Blocks, Form) { filterGradient<Blocks, Form>(filters, sums, adds, dw); });
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD
