@@ -74,7 +74,7 @@ std::vector<Format> formats() {
                  write(folder / "b.txt", std::string(100, 'y'));
              },
              "a.txt",
-             std::string(200, 'x') + "z" + std::string(99, 'x')}};
+             std::string(200, 'x').append("z").append(99, 'x')}};
 }
 
 // Says how many samples it has, and that one of them cannot be read.
