@@ -16,12 +16,12 @@ namespace lockstep {
 
 namespace {
 
-struct Sums {
+struct PlaneSums {
     std::uint64_t sum = 0, squares = 0;
 };
 
-Sums sumsOf(std::span<const std::uint8_t> pixels) {
-    Sums sums;
+PlaneSums sumsOf(std::span<const std::uint8_t> pixels) {
+    PlaneSums sums;
     for (const std::uint8_t pixel : pixels) {
         sums.sum += pixel;
         sums.squares += static_cast<std::uint32_t>(pixel) * pixel;
@@ -37,7 +37,7 @@ public:
 
     void add(std::span<const std::uint8_t> image) {
         for (std::size_t c = 0; c < m_totals.size(); ++c) {
-            const Sums sums = sumsOf(image.subspan(c * m_plane, m_plane));
+            const PlaneSums sums = sumsOf(image.subspan(c * m_plane, m_plane));
             m_totals[c].sum += sums.sum;
             m_totals[c].squares += sums.squares;
         }
@@ -57,7 +57,7 @@ public:
         info.mean.clear();
         info.deviation.clear();
         const double number = std::max(1.0, static_cast<double>(m_images * m_plane));
-        for (const Sums& total : m_totals) {
+        for (const PlaneSums& total : m_totals) {
             const double mean = static_cast<double>(total.sum) / number;
             const double variance = static_cast<double>(total.squares) / number - mean * mean;
             info.mean.push_back(static_cast<float>(mean / 255));
@@ -67,7 +67,7 @@ public:
 
 private:
     std::size_t m_plane, m_images = 0;
-    std::vector<Sums> m_totals;
+    std::vector<PlaneSums> m_totals;
 };
 
 // Images that threads share by taking the next one.

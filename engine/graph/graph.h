@@ -57,6 +57,7 @@ struct Value {
     bool decays = true;                      // parameters: weight decay applies (false for norms and biases)
 
     std::size_t bytes() const { return layout ? layout->bytes() : type.bytes(); }
+    std::string layoutText() const { return layout ? layout->text() : "row-major"; }
 };
 
 struct Node {

@@ -47,7 +47,7 @@ namespace {
 
 void describeEntries(std::ostream& out, const char* word, const std::vector<StorageEntry>& entries) {
     for (const StorageEntry& entry : entries) {
-        const std::string layout = entry.value.layout ? entry.value.layout->text() : "row-major";
+        const std::string layout = entry.value.layoutText();
         out << word << ' ' << entry.name << ' ' << entry.value.type.text() << ' ' << layout << ' ' << entry.offset
             << '+' << entry.bytes << '\n';
     }

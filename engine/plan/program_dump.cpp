@@ -54,12 +54,10 @@ std::string afterText(const Step& step) {
     return out;
 }
 
-std::string layoutText(const Value& value) { return value.layout ? value.layout->text() : std::string("row-major"); }
-
 // "row-major -> nChw16c" where a node changes it, the layout where it keeps one, nothing for row-major throughout.
 std::string layoutsText(const Graph& graph, const Node& node) {
-    const std::string from = node.inputs.empty() ? "row-major" : layoutText(graph.value(node.inputs[0]));
-    const std::string to = layoutText(graph.value(node.outputs[0]));
+    const std::string from = node.inputs.empty() ? "row-major" : graph.value(node.inputs[0]).layoutText();
+    const std::string to = graph.value(node.outputs[0]).layoutText();
     if (from != to) return from + " -> " + to;
     return to == "row-major" ? std::string() : to;
 }
@@ -138,7 +136,7 @@ void printEntries(std::ostream& out, const char* word, const std::vector<Storage
     if (entries.empty()) return;
     TextTable table({word, "type", "layout", "offset", "bytes"});
     for (const StorageEntry& entry : entries) {
-        table.add({entry.name, entry.value.type.text(), layoutText(entry.value), std::to_string(entry.offset),
+        table.add({entry.name, entry.value.type.text(), entry.value.layoutText(), std::to_string(entry.offset),
                    std::to_string(entry.bytes)});
     }
     table.print(out << '\n');

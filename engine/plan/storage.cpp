@@ -70,10 +70,8 @@ std::vector<Bucket> makeBuckets(std::span<const StorageEntry> parameters, std::s
     return buckets;
 }
 
-std::string layoutText(const Value& value) { return value.layout ? value.layout->text() : std::string("row-major"); }
-
 void verifyEntry(const StorageEntry& entry, const Value& value) {
-    const std::string stored = layoutText(entry.value), here = layoutText(value);
+    const std::string stored = entry.value.layoutText(), here = value.layoutText();
     if (entry.value.type == value.type && entry.bytes == value.bytes() && stored == here) return;
     fail(value.name, "stored as " + entry.value.type.text() + ' ' + stored + ", but this program has " +
                          value.type.text() + ' ' + here);

@@ -15,6 +15,7 @@ function(lockstep_mutant bug)
     string(REPLACE "/" "_" library "${library}")
     get_target_property(linked ${program} LINK_LIBRARIES)
     target_link_libraries(${name} PRIVATE ${linked} ${library})
+    target_link_options(${name} PRIVATE -Wl,-z,muldefs)          # ours may come along with sources it is compiled together with
     target_compile_options(${name} PRIVATE -w -O1)               # built once, run once
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/mutants)
 

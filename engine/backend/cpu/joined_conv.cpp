@@ -18,7 +18,7 @@ namespace {
 using onednn::Desc;
 
 constexpr std::int64_t kMostPixels = 4;  // more are mostly zeros
-constexpr std::int64_t kBlock = 16;      // channels, of which images of bf16 have whole blocks
+constexpr std::size_t kLanes = 16;       // channels, of which images of bf16 have whole blocks
 
 bool isWhole(std::int64_t channels) { return channels % static_cast<std::int64_t>(kTilePanel) == 0; }
 
@@ -28,7 +28,7 @@ std::int64_t floorDiv(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : 
 
 std::optional<JoinedConv> joinedConv(const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
     const std::int64_t stride = attrs.stride[1], padding = attrs.padding[1];
-    const bool areBlocks = w[0] % kBlock == 0 && w[1] % kBlock == 0;
+    const bool areBlocks = size(w[0]) % kLanes == 0 && size(w[1]) % kLanes == 0;
     if (!areBlocks || (isWhole(w[0]) && isWhole(w[1]))) return std::nullopt;
     if (attrs.groups != 1 || attrs.dilation[1] != 1) return std::nullopt;
     JoinedConv joined{.attrs = attrs};
@@ -91,8 +91,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t kLanes = kBlock;
-
     // Of a pixel of the window for one of those of y that are joined: where its filters and channels begin.
     struct Link {
         std::size_t filter, channel, tap, joinedTap;

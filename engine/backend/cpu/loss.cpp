@@ -12,12 +12,12 @@ namespace {
 
 // Rows of logits and their labels; -1 where such rows do not count. One logit is about four times the work of a float
 // in other kernels.
-struct Rows {
+struct LogitRows {
     std::size_t count, classes;
     bool masked;
     std::string where;
 
-    Rows(const Order& order, bool ignores)
+    LogitRows(const Order& order, bool ignores)
         : classes(static_cast<std::size_t>(order.input(0).type.shape[-1])), masked(ignores), where(order.where()) {
         count = static_cast<std::size_t>(order.input(0).type.shape.count()) / classes;
     }
@@ -68,7 +68,7 @@ double rowLoss(const CrossEntropyAttrs& attrs, double logSum, const float* z, st
 // Each row's loss waits in the workspace, so that the sum has one order whatever the threads.
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order) {
     const auto attrs = order.node.attrs.as<CrossEntropyAttrs>();
-    const Rows rows(order, attrs.masked);
+    const LogitRows rows(order, attrs.masked);
     return kernelOf(
         [&machine = order.machine, rows, attrs](const KernelCall& call) {
             auto* losses = reinterpret_cast<double*>(call.workspace);
@@ -90,7 +90,7 @@ std::unique_ptr<Kernel> makeCrossEntropy(const Order& order) {
 
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order) {
     const auto attrs = order.node.attrs.as<CrossEntropyAttrs>();
-    return kernelOf([&machine = order.machine, rows = Rows(order, attrs.masked), attrs](const KernelCall& call) {
+    return kernelOf([&machine = order.machine, rows = LogitRows(order, attrs.masked), attrs](const KernelCall& call) {
         const double factor = *in<double>(call, 2), rest = attrs.smoothing / static_cast<double>(rows.classes);
         rows.forEach(
             machine.threads, call,
@@ -108,7 +108,7 @@ std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order) {
 
 std::unique_ptr<Kernel> makeTopKCount(const Order& order) {
     const auto attrs = order.node.attrs.as<TopKAttrs>();
-    const Rows rows(order, attrs.masked);
+    const LogitRows rows(order, attrs.masked);
     return kernelOf(
         [&machine = order.machine, rows, k = static_cast<std::size_t>(attrs.k)](const KernelCall& call) {
             auto* hits = reinterpret_cast<std::uint8_t*>(call.workspace);

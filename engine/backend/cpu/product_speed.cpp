@@ -12,10 +12,11 @@ namespace lockstep::cpu {
 namespace {
 
 // Tokens through a layer of a small transformer.
-constexpr std::size_t kRows = 256, kColumns = 384, kDepth = 384;
+constexpr std::size_t kMeasuredRows = 256, kMeasuredColumns = 384, kMeasuredDepth = 384;
 constexpr int kTries = 5;
 
-const Matrix kA = Matrix::rowMajor(kRows, kDepth), kB = Matrix::rowMajor(kColumns, kDepth).transposed();
+const Matrix kA = Matrix::rowMajor(kMeasuredRows, kMeasuredDepth),
+             kB = Matrix::rowMajor(kMeasuredColumns, kMeasuredDepth).transposed();
 
 void multiply(const Product& product, const float* a, const float* b, float* c, std::byte* workspace) {
     product.run(a, b, {}, c, workspace);
@@ -32,9 +33,9 @@ class Trial {
 public:
     explicit Trial(Made product)
         : m_product(std::move(product)),
-          m_a(kRows * kDepth, 0.5f),
-          m_b(kColumns * kDepth, 0.25f),
-          m_c(kRows * kColumns),
+          m_a(kMeasuredRows * kMeasuredDepth, 0.5f),
+          m_b(kMeasuredColumns * kMeasuredDepth, 0.25f),
+          m_c(kMeasuredRows * kMeasuredColumns),
           m_workspace(m_product.workspaceBytes() / sizeof(float)) {}
 
     double seconds() {
