@@ -67,7 +67,7 @@ macro(lockstep_compile_fully)
 endmacro()
 
 function(lockstep_unity target)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${LOCKSTEP_QUICK_BUILD} UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${LOCKSTEP_QUICK_BUILD} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
 function(lockstep_library name)

@@ -4,6 +4,7 @@
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/size.h"
 #include "engine/ops/conv2d.h"
 
 namespace lockstep::cpu {
@@ -11,7 +12,6 @@ namespace lockstep::cpu {
 namespace {
 
 std::size_t whole(std::size_t floats) { return (floats + 15) / 16 * 16; }
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 // Sixteen samples of an image batch at a time, in lanes and with `left` columns of zeros before each row and as many
 // behind it as bring it to `width`.

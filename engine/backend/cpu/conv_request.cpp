@@ -63,10 +63,10 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
 
 namespace {
 
-constexpr std::int64_t kPanel = 32;
+constexpr std::int64_t kPanelChannels = 32;
 
 bool isInPanels(const Conv2dAttrs& attrs, const Shape& w) {
-    return attrs.groups == 1 && w[0] % kPanel == 0 && w[1] % kPanel == 0;
+    return attrs.groups == 1 && w[0] % kPanelChannels == 0 && w[1] % kPanelChannels == 0;
 }
 
 bool areFewPixels(const Shape& x) { return x[2] * x[3] <= 8 * 8; }
@@ -74,7 +74,7 @@ bool areFewPixels(const Shape& x) { return x[2] * x[3] <= 8 * 8; }
 }  // namespace
 
 bool suitsSamples(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
-    return isInPanels(attrs, w) && w[2] * w[3] > 1 && areFewPixels(x) && x[0] % kPanel == 0;
+    return isInPanels(attrs, w) && w[2] * w[3] > 1 && areFewPixels(x) && x[0] % kPanelChannels == 0;
 }
 
 bool suitsGathered(const Conv2dAttrs& attrs, const Shape& w) {

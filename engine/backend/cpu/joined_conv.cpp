@@ -18,7 +18,7 @@ namespace {
 using onednn::Desc;
 
 constexpr std::int64_t kMostPixels = 4;  // more are mostly zeros
-constexpr std::size_t kLanes = 16;       // channels, of which images of bf16 have whole blocks
+constexpr std::size_t kBf16Block = 16;   // channels, of which images of bf16 have whole blocks
 
 bool isWhole(std::int64_t channels) { return channels % static_cast<std::int64_t>(kTilePanel) == 0; }
 
@@ -28,7 +28,7 @@ std::int64_t floorDiv(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : 
 
 std::optional<JoinedConv> joinedConv(const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
     const std::int64_t stride = attrs.stride[1], padding = attrs.padding[1];
-    const bool areBlocks = size(w[0]) % kLanes == 0 && size(w[1]) % kLanes == 0;
+    const bool areBlocks = size(w[0]) % kBf16Block == 0 && size(w[1]) % kBf16Block == 0;
     if (!areBlocks || (isWhole(w[0]) && isWhole(w[1]))) return std::nullopt;
     if (attrs.groups != 1 || attrs.dilation[1] != 1) return std::nullopt;
     JoinedConv joined{.attrs = attrs};
@@ -62,7 +62,7 @@ public:
         : m_filters(size(w[0])),
           m_channels(size(w[1])),
           m_taps(size(w[2] * w[3])),
-          m_blocks(size(joined.w[1]) / kLanes),
+          m_blocks(size(joined.w[1]) / kBf16Block),
           m_joinedTaps(size(joined.w[2] * joined.w[3])),
           m_joined(size(joined.w.count())) {
         for (std::int64_t pixel = 0; pixel < joined.pixelsOfY; ++pixel) {
@@ -97,8 +97,8 @@ private:
     };
 
     std::size_t placeOf(std::size_t filter, std::size_t channel, std::size_t tap) const {
-        const std::size_t block = (filter / kLanes * m_blocks + channel / kLanes) * m_joinedTaps + tap;
-        return (block * kLanes + channel % kLanes) * kLanes + filter % kLanes;
+        const std::size_t block = (filter / kBf16Block * m_blocks + channel / kBf16Block) * m_joinedTaps + tap;
+        return (block * kBf16Block + channel % kBf16Block) * kBf16Block + filter % kBf16Block;
     }
 
     // body(element, joined element)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/cpu/size.h"
 #include "engine/core/error.h"
 
 namespace lockstep::cpu {
@@ -43,8 +44,6 @@ void ChannelRuns::fold(double* lanes) const {
 }
 
 namespace {
-
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 ChannelRuns rowsOf(const Shape& shape) {
     ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = 1, .block = 16};

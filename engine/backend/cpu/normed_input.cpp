@@ -6,7 +6,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kLanes = 16, kGamma = 2, kBeta = 3, kMean = 4, kInvStd = 5;
+constexpr std::size_t kChannelsOfBlock = 16, kGamma = 2, kBeta = 3, kMean = 4, kInvStd = 5;
 
 bool isNormed(const Node& node) {
     if (node.op == &kConv2dBackwardWeightsNormed) return true;
@@ -16,30 +16,34 @@ bool isNormed(const Node& node) {
 }  // namespace
 
 NormedInput::NormedInput(const Order& order) : m_simd(*order.machine.simd) {
-    if (isNormed(order.node)) m_blocks = static_cast<std::size_t>(order.input(0).type.shape[1]) / kLanes;
+    if (isNormed(order.node)) m_blocks = static_cast<std::size_t>(order.input(0).type.shape[1]) / kChannelsOfBlock;
 }
 
 void NormedInput::prepare(const KernelCall& call, float* room) const {
-    const std::size_t channels = m_blocks * kLanes;
+    const std::size_t channels = m_blocks * kChannelsOfBlock;
     for (std::size_t c = 0; c < channels; ++c) {
-        float* at = room + c / kLanes * 3 * kLanes + c % kLanes;
+        float* at = room + c / kChannelsOfBlock * 3 * kChannelsOfBlock + c % kChannelsOfBlock;
         at[0] = in(call, kMean)[c];
-        at[kLanes] = in(call, kGamma)[c] * in(call, kInvStd)[c];
-        at[2 * kLanes] = in(call, kBeta)[c];
+        at[kChannelsOfBlock] = in(call, kGamma)[c] * in(call, kInvStd)[c];
+        at[2 * kChannelsOfBlock] = in(call, kBeta)[c];
     }
 }
 
 ChannelAffine NormedInput::affine(const float* room, std::size_t block) const {
-    const float* at = room + block * 3 * kLanes;
-    return {at, at + kLanes, at + 2 * kLanes};
+    const float* at = room + block * 3 * kChannelsOfBlock;
+    return {at, at + kChannelsOfBlock, at + 2 * kChannelsOfBlock};
 }
 
 void NormedInput::apply(const float* room, const float* x, std::size_t stride, std::size_t pixels, float* y) const {
-    for (std::size_t block = 0; block < m_blocks; ++block, x += stride, y += pixels * kLanes) {
+    for (std::size_t block = 0; block < m_blocks; ++block, x += stride, y += pixels * kChannelsOfBlock) {
         const ChannelAffine norm = affine(room, block);
-        m_simd.floats.norm(
-            {.x = x, .y = y, .count = pixels * kLanes, .mean = norm.mean, .scale = norm.scale, .offset = norm.offset},
-            0, true);
+        m_simd.floats.norm({.x = x,
+                            .y = y,
+                            .count = pixels * kChannelsOfBlock,
+                            .mean = norm.mean,
+                            .scale = norm.scale,
+                            .offset = norm.offset},
+                           0, true);
     }
 }
 

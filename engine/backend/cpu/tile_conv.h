@@ -6,6 +6,7 @@
 #include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/size.h"
 
 // What our own convolutions of tiles of bf16 share (sample_conv.cpp, gathered_conv.cpp, padded_conv.cpp): images lie
 // channels last, products are of panels of 32 columns, and gradients of weights are made in squares of 32 channels and
@@ -14,8 +15,6 @@ namespace lockstep::cpu {
 
 constexpr std::size_t kTilePanel = EndedRows::kColumns;
 constexpr std::size_t kPairs = 16;  // of a row of a tile
-
-inline std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 // Along one axis, of the forward pass or back: the pixel that is read for the one that is made. Unset where there is
 // none to this tap; outside the image where it is padding.
