@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/core/random.h"
+#include "tests/cpu/noise.h"
 #include "tests/cpu/simd_tables.h"
 
 using namespace lockstep;
@@ -49,20 +49,12 @@ constexpr std::size_t kStep = 48, kBlock = 16;  // three blocks a pixel, of whic
 constexpr auto kUntouched = static_cast<Bf16>(0x4242);
 const std::vector<std::size_t> kPixels{1, 2, 3, 37, 300};
 
-using Floats = std::vector<float>;
 using Halves = std::vector<Bf16>;
 
 float asFloat(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
 
 Floats rounded(Floats values) {
     bestSimd().roundToBf16(values.data(), values.size());
-    return values;
-}
-
-Floats noise(std::uint64_t stream, std::size_t count) {
-    const CounterRng rng(5, stream, 0, 0);
-    Floats values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(i)));
     return values;
 }
 

@@ -10,8 +10,8 @@
 #include "engine/backend/cpu/library_product.h"
 #include "engine/backend/cpu/product.h"
 #include "engine/backend/reference/reference_backend.h"
-#include "engine/core/random.h"
 #include "engine/ops/dense.h"
+#include "tests/cpu/noise.h"
 #include "tests/support/against_reference.h"
 #include "tests/support/graph_runner.h"
 #include "tests/support/op_cases.h"
@@ -42,15 +42,6 @@ private:
 };
 
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats noise(std::uint32_t stream, std::size_t count) {
-    const CounterRng rng(5, stream, 0, 0);
-    Floats values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(i)));
-    return values;
-}
 
 // Eight significant bits, in double's own rounding.
 double bf16Of(double x) {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "engine/core/random.h"
 #include "engine/ops/activation.h"
+#include "tests/cpu/noise.h"
 #include "tests/cpu/simd_tables.h"
 
 using namespace lockstep;
@@ -52,16 +52,6 @@ namespace {
 constexpr std::size_t kGuard = 16;
 constexpr float kUntouched = 777;
 const std::vector<std::size_t> kLengths{1, 7, 8, 15, 16, 17, 31, 32, 40, 200, 4096 + 16, 9001};
-
-using Floats = std::vector<float>;
-
-Floats noise(std::uint64_t stream, std::size_t count, double offset = 0) {
-    const CounterRng rng(3, stream, 0, 0);
-    Floats values(count);
-    for (std::size_t i = 0; i < count; ++i)
-        values[i] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(i)) + offset);
-    return values;
-}
 
 Floats guarded(std::size_t count) { return Floats(count + kGuard, kUntouched); }
 

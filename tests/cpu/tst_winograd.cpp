@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/core/random.h"
+#include "tests/cpu/noise.h"
 #include "tests/cpu/simd_tables.h"
 
 using namespace lockstep;
@@ -12,17 +12,9 @@ using namespace lockstep::cpu;
 
 namespace {
 
-using Floats = std::vector<float>;
 using Size = std::size_t;
 
 constexpr Size kSamples = 3, kIn = 32, kOut = 48, kFilter = 256;
-
-Floats noise(std::uint64_t stream, Size count) {
-    const CounterRng rng(5, stream, 0, 0);
-    Floats values(count);
-    for (Size i = 0; i < count; ++i) values[i] = static_cast<float>(rng.normal(i));
-    return values;
-}
 
 // Where an element of an image lies in blocks of `block` channels.
 struct Image {

@@ -42,7 +42,7 @@ bool isPixelwise(const Conv2dAttrs& attrs, const Shape& w) {
 
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::int64_t kManyFilters = 256 * 256, kEnoughPixels = 32;
-    return onednn::preferredBlock() == kBlock && isPixelwise(attrs, w) && isBlocked(w) && w[0] * w[1] <= kManyFilters &&
+    return haveWideRegisters() && isPixelwise(attrs, w) && isBlocked(w) && w[0] * w[1] <= kManyFilters &&
            y[2] * y[3] >= kEnoughPixels;
 }
 

@@ -22,7 +22,7 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 inline constexpr const char* kPackedDirect = "direct+pack";
 
 // Products over the channels of each pixel (pointwise.cpp), for 1x1 windows of stride 1 over whole blocks of 16
-// channels, as they lie with AVX-512, and no more filters than stay in the second-level cache.
+// channels, which registers of eight floats hold at least, and no more filters than stay in the second-level cache.
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // Windows of one pixel, each of which is read once.

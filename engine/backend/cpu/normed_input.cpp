@@ -1,5 +1,7 @@
 #include "engine/backend/cpu/normed_input.h"
 
+#include <algorithm>
+
 #include "engine/backend/cpu/fused_ops.h"
 
 namespace lockstep::cpu {
@@ -34,15 +36,23 @@ ChannelAffine NormedInput::affine(const float* room, std::size_t block) const {
     return {at, at + kChannelsOfBlock, at + 2 * kChannelsOfBlock};
 }
 
-void NormedInput::apply(const float* room, const float* x, std::size_t stride, std::size_t pixels, float* y) const {
-    for (std::size_t block = 0; block < m_blocks; ++block, x += stride, y += pixels * kChannelsOfBlock) {
-        const ChannelAffine norm = affine(room, block);
+void NormedInput::apply(const float* room, const float* x, std::size_t block, std::size_t stride, std::size_t pixels,
+                        float* y) const {
+    // Of eight channels it comes twice.
+    const auto patternOf = [block](const float* from, float* pattern) {
+        for (std::size_t lane = 0; lane < kChannelsOfBlock; lane += block) std::copy_n(from, block, pattern + lane);
+        return pattern;
+    };
+    for (std::size_t c = 0; c < m_blocks * kChannelsOfBlock; c += block, x += stride, y += pixels * block) {
+        const ChannelAffine norm = affine(room, c / kChannelsOfBlock);
+        const std::size_t at = c % kChannelsOfBlock;
+        float mean[kChannelsOfBlock], scale[kChannelsOfBlock], offset[kChannelsOfBlock];
         m_simd.floats.norm({.x = x,
                             .y = y,
-                            .count = pixels * kChannelsOfBlock,
-                            .mean = norm.mean,
-                            .scale = norm.scale,
-                            .offset = norm.offset},
+                            .count = pixels * block,
+                            .mean = patternOf(norm.mean + at, mean),
+                            .scale = patternOf(norm.scale + at, scale),
+                            .offset = patternOf(norm.offset + at, offset)},
                            0, true);
     }
 }

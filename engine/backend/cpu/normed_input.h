@@ -6,19 +6,21 @@
 namespace lockstep::cpu {
 
 // x of a convolution whose node takes it before a batch norm and its ReLU (fused_ops.h): the norm is applied again by
-// whoever reads x, so that its output need not exist. Channel blocks of 16.
+// whoever reads x, so that its output need not exist.
 class NormedInput {
 public:
     explicit NormedInput(const Order& order);
     explicit operator bool() const { return m_blocks > 0; }
 
     // The channels' affine forms, to be made before anything is read; `room` has floats() and stays with the caller.
+    // Channel blocks of 16.
     std::size_t floats() const { return m_blocks * 3 * 16; }
     void prepare(const KernelCall& call, float* room) const;
     ChannelAffine affine(const float* room, std::size_t block) const;
 
-    // All blocks of `pixels` pixels, from x, whose blocks are `stride` floats apart, to y without gaps.
-    void apply(const float* room, const float* x, std::size_t stride, std::size_t pixels, float* y) const;
+    // All of `pixels` pixels, from x, whose blocks of 8 or 16 channels are `stride` floats apart, to y without gaps.
+    void apply(const float* room, const float* x, std::size_t block, std::size_t stride, std::size_t pixels,
+               float* y) const;
 
 private:
     const SimdTable& m_simd;

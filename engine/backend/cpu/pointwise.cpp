@@ -6,25 +6,29 @@
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/normed_input.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/size.h"
 
 namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kLanes = 16, kFilter = kLanes * kLanes, kPixels = 112;
+constexpr std::size_t kPixels = 112;
 
-// An image in channel blocks, whose pixels are gone through in chunks.
+// An image in blocks of 16 or 8 channels, whose pixels are gone through in chunks.
 struct Plane {
-    std::size_t samples, blocks, pixels;
+    std::size_t block, samples, blocks, pixels;
 
-    explicit Plane(const Shape& shape)
-        : samples(static_cast<std::size_t>(shape[0])),
-          blocks(static_cast<std::size_t>(shape[1]) / kLanes),
-          pixels(static_cast<std::size_t>(shape[2] * shape[3])) {}
-    std::size_t blockStride() const { return pixels * kLanes; }
+    explicit Plane(const Value& image)
+        : block(size(descOf(image).channelBlock())),
+          samples(size(image.type.shape[0])),
+          blocks(size(image.type.shape[1]) / block),
+          pixels(size(image.type.shape[2] * image.type.shape[3])) {}
+    std::size_t blockStride() const { return pixels * block; }
     std::size_t at(std::size_t sample, std::size_t pixel) const {
-        return sample * blocks * blockStride() + pixel * kLanes;
+        return sample * blocks * blockStride() + pixel * block;
     }
+    std::size_t filterFloats() const { return block * block; }  // of a block of outputs and one of channels
+    std::size_t chunkFloats() const { return blocks * kPixels * block; }
     std::size_t chunksPerSample() const { return (pixels + kPixels - 1) / kPixels; }
     std::size_t chunks() const { return samples * chunksPerSample(); }
 };
@@ -60,8 +64,8 @@ public:
         : m_machine(order.machine),
           m_pairs(pairsOf(order)),
           m_turned(turned),
-          m_x(order.input(0).type.shape),
-          m_y(order.output(0).type.shape),
+          m_x(order.input(0)),
+          m_y(order.output(0)),
           m_norm(order),
           m_end(endOf(order.node)) {}
 
@@ -80,7 +84,7 @@ public:
             filters = made;
         }
         if (m_pairs) {
-            m_pairs->pairRows(filters, nullptr, made, m_x.blocks * m_y.blocks * kLanes);
+            m_pairs->pairRows(filters, nullptr, made, m_x.blocks * m_y.blocks * m_x.block);
             filters = made;
         }
         float* const room = made + madeFilterFloats();
@@ -90,17 +94,21 @@ public:
     }
 
 private:
-    std::size_t madeFilterFloats() const { return m_turned || m_pairs ? m_x.blocks * m_y.blocks * kFilter : 0; }
+    std::size_t filterFloats() const { return m_x.blocks * m_y.blocks * m_x.filterFloats(); }
+    std::size_t madeFilterFloats() const { return m_turned || m_pairs ? filterFloats() : 0; }
     std::size_t chunkFloats() const {
-        if (m_pairs) return m_x.blocks * kPixels * kLanes / 2;
-        return m_norm ? m_x.blocks * kPixels * kLanes : 0;
+        if (m_pairs) return m_x.chunkFloats() / 2;
+        return m_norm ? m_x.chunkFloats() : 0;
     }
 
     void turnFilters(const float* w, float* turned) const {
+        const std::size_t side = m_x.block, each = m_x.filterFloats();
+        alignas(64) float lanes[16 * 16];
         for (std::size_t k = 0; k < m_x.blocks; ++k) {
-            for (std::size_t c = 0; c < m_y.blocks; ++c)
-                m_machine.simd->rowsToLanes(w + (k * m_y.blocks + c) * kFilter, kLanes, kLanes,
-                                            turned + (c * m_x.blocks + k) * kFilter, kLanes, kLanes);
+            for (std::size_t c = 0; c < m_y.blocks; ++c) {
+                m_machine.simd->rowsToLanes(w + (k * m_y.blocks + c) * each, side, side, lanes, 16, side);
+                m_machine.simd->copyRows(lanes, 16, side, turned + (c * m_x.blocks + k) * each, side, side);
+            }
         }
     }
 
@@ -109,16 +117,16 @@ private:
         const float* data = in(call, 0) + m_x.at(chunk.sample, chunk.begin);
         std::size_t dataStride = m_x.blockStride();
         if (m_pairs) {
-            const std::size_t paired = chunk.count * kLanes / 2;
+            const std::size_t paired = chunk.count * m_x.block / 2;
             eachBlock(m_norm, norms, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
                 m_pairs->pairColumns(data + b * dataStride, norm, room + b * paired, chunk.count);
             });
             data = room;
             dataStride = paired;
         } else if (m_norm) {
-            m_norm.apply(norms, data, dataStride, chunk.count, room);
+            m_norm.apply(norms, data, m_x.block, dataStride, chunk.count, room);
             data = room;
-            dataStride = chunk.count * kLanes;
+            dataStride = chunk.count * m_x.block;
         }
         const std::size_t at = m_y.at(chunk.sample, chunk.begin);
         const auto product = m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct;
@@ -126,13 +134,14 @@ private:
         product({.filters = filters,
                  .data = data,
                  .products = out(call, 0) + at,
-                 .filterStride = m_pairs ? m_x.blocks * kFilter / 2 : m_x.blocks * kFilter,
+                 .filterStride = m_x.blocks * m_x.filterFloats() / (m_pairs ? 2 : 1),
                  .dataStride = dataStride,
                  .productStride = m_y.blockStride(),
                  .blocks = m_y.blocks,
                  .channelBlocks = m_x.blocks,
                  .tiles = chunk.count,
-                 .end = m_end.scale || m_end.addend ? &end : nullptr});
+                 .end = m_end.scale || m_end.addend ? &end : nullptr,
+                 .block = m_x.block});
     }
 
     const Machine& m_machine;
@@ -147,11 +156,7 @@ private:
 class PointwiseBackwardWeights final : public Kernel {
 public:
     explicit PointwiseBackwardWeights(const Order& order)
-        : m_machine(order.machine),
-          m_pairs(pairsOf(order)),
-          m_x(order.input(0).type.shape),
-          m_dy(order.input(1).type.shape),
-          m_norm(order) {}
+        : m_machine(order.machine), m_pairs(pairsOf(order)), m_x(order.input(0)), m_dy(order.input(1)), m_norm(order) {}
 
     std::size_t workspaceBytes() const override {
         return (m_norm.floats() + static_cast<std::size_t>(m_machine.threads) * partFloats()) * sizeof(float);
@@ -173,12 +178,12 @@ public:
     }
 
 private:
-    static constexpr std::size_t kPairedBlock = kPixels * kLanes / 2;
+    static constexpr std::size_t kPairedBlock = kPixels * 16 / 2;
 
-    std::size_t filterFloats() const { return m_x.blocks * m_dy.blocks * kFilter; }
+    std::size_t filterFloats() const { return m_x.blocks * m_dy.blocks * m_x.filterFloats(); }
     std::size_t roomFloats() const {
         if (m_pairs) return (m_x.blocks + m_dy.blocks) * kPairedBlock;
-        return m_norm ? m_x.blocks * kPixels * kLanes : 0;
+        return m_norm ? m_x.chunkFloats() : 0;
     }
     std::size_t partFloats() const { return filterFloats() + roomFloats(); }
 
@@ -192,11 +197,12 @@ private:
                                      .filters = sums,
                                      .gradientStride = m_dy.blockStride(),
                                      .dataStride = m_x.blockStride(),
-                                     .filterStride = m_x.blocks * kFilter,
+                                     .filterStride = m_x.blocks * m_x.filterFloats(),
                                      .blocks = m_dy.blocks,
                                      .channelBlocks = m_x.blocks,
                                      .tiles = chunk.count,
-                                     .adds = true};
+                                     .adds = true,
+                                     .block = m_x.block};
         if (m_pairs) {
             float* const pairedDy = room + m_x.blocks * kPairedBlock;
             eachBlock(m_norm, norm, m_x.blocks, [&](std::size_t b, const ChannelAffine* form) {
@@ -211,9 +217,9 @@ private:
             return m_pairs->blockGradientProduct(product);
         }
         if (m_norm) {
-            m_norm.apply(norm, data, m_x.blockStride(), chunk.count, room);
+            m_norm.apply(norm, data, m_x.block, m_x.blockStride(), chunk.count, room);
             product.data = room;
-            product.dataStride = chunk.count * kLanes;
+            product.dataStride = chunk.count * m_x.block;
         }
         m_machine.simd->blockGradientProduct(product);
     }

@@ -10,7 +10,8 @@ namespace {
 
 // Sixteen pairs: each sum gets two products.
 struct PairLanes {
-    static constexpr std::size_t kOfBlock = 8;
+    using Sums = F16;
+    static constexpr std::size_t kLanes = 16, kOfBlock = 8;
 
     [[gnu::always_inline]] static I16 load(const float* at) { return get<I16>(at); }
     [[gnu::always_inline]] static I16 splat(const float* at) { return Splat<I16>::of(get<std::int32_t>(at)); }

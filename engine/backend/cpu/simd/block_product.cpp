@@ -3,9 +3,15 @@
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-void blockProduct(const BlockProduct& run) { productBlocks<FloatLanes, kBlocks>(run, 0); }
+void blockProduct(const BlockProduct& run) {
+    if (run.block < 16) return productBlocks<FloatsOf<F8>, 2>(run, 0);
+    productBlocks<FloatLanes, kBlocks>(run, 0);
+}
 
-void blockGradientProduct(const BlockGradientProduct& run) { gradientProductBlocks<FloatLanes, kBlocks>(run, 0); }
+void blockGradientProduct(const BlockGradientProduct& run) {
+    if (run.block < 16) return gradientProductBlocks<FloatsOf<F8>, 2>(run, 0);
+    gradientProductBlocks<FloatLanes, kBlocks>(run, 0);
+}
 
 void endRows(const EndedRows& run) {
     const Ending low(run.end, 0), high(run.end, 1);

@@ -5,31 +5,48 @@
 // Products of blocks of channels, of elements that Lanes tells of: see BlockProduct and BlockGradientProduct.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
+// kBlocks: of sixteen channels; of eight there are always two. A large tile's lines are fetched one at a time, for a
+// burst of requests would keep the loads waiting; a small one's at once.
 #ifdef __AVX512F__
 constexpr std::size_t kTiles = 14, kBlocks = 2, kChannels = 8;
+constexpr bool kFetchesAtOnce = false;
 #elif defined(__AVX2__)
 constexpr std::size_t kTiles = 6, kBlocks = 1, kChannels = 4;
+constexpr bool kFetchesAtOnce = true;
 #else
 constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
+constexpr bool kFetchesAtOnce = true;
 #endif
 
+template <std::size_t kFloats, int kToWrite>
+[[gnu::always_inline]] inline void fetch(const float* from) {
+    unrolled<0, (kFloats + 15) / 16>([&](auto line) __attribute__((always_inline)) {
+        __builtin_prefetch(from + line.value * 16, kToWrite);
+    });
+}
+
 // kM tiles and kN blocks of outputs, summed over all channels in registers. Meanwhile come the lines of the outputs,
-// and in the first blocks, which read it first, the data of the next tiles: one at a time, for a burst of requests
-// would keep the loads waiting.
+// and in the first blocks, which read it first, the data of the next tiles.
 template <class Lanes, std::size_t kM, std::size_t kN>
 void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
-    const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * 16; };
-    F16 sums[kN * kM];
+    using Sums = typename Lanes::Sums;
+    constexpr std::size_t kLanes = Lanes::kLanes;
+    const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * kLanes; };
+    Sums sums[kN * kM];
     unrolled<0, kN * kM>([&](auto i) __attribute__((always_inline)) {
-        sums[i.value] = run.adds ? load(run.products + at(i.value)) : F16{};
+        sums[i.value] = run.adds ? get<Sums>(run.products + at(i.value)) : Sums{};
     });
     const float* u = run.filters + block * run.filterStride;
     const float* v = run.data + tile * Lanes::kOfBlock;
     std::size_t next = 0;
+    if constexpr (kFetchesAtOnce)
+        unrolled<0, kN>([&](auto n)
+                            __attribute__((always_inline)) { fetch<kM * kLanes, 1>(run.products + at(n.value * kM)); });
     for (std::size_t c = 0; c < run.channelBlocks; ++c, v += run.dataStride) {
-        for (std::size_t i = 0; i < Lanes::kOfBlock; ++i, u += 16) {
-            if (next < kN * kM) __builtin_prefetch(run.products + at(next++), 1);
-            if (block == 0 && i < kM) __builtin_prefetch(v + (kM + i) * Lanes::kOfBlock);
+        if (kFetchesAtOnce && block == 0) fetch<kM * Lanes::kOfBlock, 0>(v + kM * Lanes::kOfBlock);
+        for (std::size_t i = 0; i < Lanes::kOfBlock; ++i, u += kLanes) {
+            if (!kFetchesAtOnce && next < kN * kM) __builtin_prefetch(run.products + at(next++), 1);
+            if (!kFetchesAtOnce && block == 0 && i < kM) __builtin_prefetch(v + (kM + i) * Lanes::kOfBlock);
             decltype(Lanes::load(u)) filters[kN];
             unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
                 filters[n.value] = Lanes::load(u + n.value * run.filterStride);
@@ -37,7 +54,7 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
             unrolled<0, kM>([&](auto m) __attribute__((always_inline)) {
                 const auto factor = Lanes::splat(v + m.value * Lanes::kOfBlock + i);
                 unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-                    F16& sum = sums[n.value * kM + m.value];
+                    Sums& sum = sums[n.value * kM + m.value];
                     sum = Lanes::add(sum, factor, filters[n.value]);
                 });
             });
@@ -49,7 +66,7 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
         return;
     }
     unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-        const Ending ending(*run.end, block + n.value);
+        const Ending<float, Sums> ending(*run.end, 0, block + n.value);
         unrolled<0, kM>([&](auto m) __attribute__((always_inline)) {
             const std::size_t to = at(n.value * kM + m.value);
             store(run.products + to, ending.of(sums[n.value * kM + m.value], static_cast<std::ptrdiff_t>(to)));
@@ -77,11 +94,13 @@ void productBlocks(const BlockProduct& run, std::size_t block) {
 
 template <class Lanes, std::size_t kN>
 void gradientProductTile(const BlockGradientProduct& run, std::size_t block, std::size_t channel) {
-    F16 sums[kN * kChannels];
-    unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) { sums[i.value] = F16{}; });
+    using Sums = typename Lanes::Sums;
+    constexpr std::size_t kLanes = Lanes::kLanes;
+    Sums sums[kN * kChannels];
+    unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) { sums[i.value] = Sums{}; });
     const float* z = run.gradients + block * run.gradientStride;
-    const float* v = run.data + channel / 16 * run.dataStride + channel % 16;
-    for (std::size_t tile = 0; tile < run.tiles; ++tile, z += 16, v += 16) {
+    const float* v = run.data + channel / kLanes * run.dataStride + channel % kLanes;
+    for (std::size_t tile = 0; tile < run.tiles; ++tile, z += kLanes, v += kLanes) {
         decltype(Lanes::load(z)) gradients[kN];
         unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
             gradients[n.value] = Lanes::load(z + n.value * run.gradientStride);
@@ -89,22 +108,22 @@ void gradientProductTile(const BlockGradientProduct& run, std::size_t block, std
         unrolled<0, kChannels>([&](auto c) __attribute__((always_inline)) {
             const auto factor = Lanes::splat(v + c.value);
             unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-                F16& sum = sums[n.value * kChannels + c.value];
+                Sums& sum = sums[n.value * kChannels + c.value];
                 sum = Lanes::add(sum, factor, gradients[n.value]);
             });
         });
     }
     unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) {
         float* to =
-            run.filters + (block + i.value / kChannels) * run.filterStride + (channel + i.value % kChannels) * 16;
-        store(to, run.adds ? load(to) + sums[i.value] : sums[i.value]);
+            run.filters + (block + i.value / kChannels) * run.filterStride + (channel + i.value % kChannels) * kLanes;
+        store(to, run.adds ? get<Sums>(to) + sums[i.value] : sums[i.value]);
     });
 }
 
 template <class Lanes, std::size_t kN>
 void gradientProductBlocks(const BlockGradientProduct& run, std::size_t block) {
     for (; block + kN <= run.blocks; block += kN) {
-        for (std::size_t channel = 0; channel < run.channelBlocks * 16; channel += kChannels)
+        for (std::size_t channel = 0; channel < run.channelBlocks * Lanes::kLanes; channel += kChannels)
             gradientProductTile<Lanes, kN>(run, block, channel);
     }
     if constexpr (kN > 1) gradientProductBlocks<Lanes, 1>(run, block);

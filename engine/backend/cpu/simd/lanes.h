@@ -188,13 +188,17 @@ struct Rest {
     }
 };
 
-// What is multiplied and added up, in elements as large as a float: here floats, sixteen of them at once.
-struct FloatLanes {
-    static constexpr std::size_t kOfBlock = 16;  // elements that hold 16 channels
+// What is multiplied and added up, in elements as large as a float: here floats.
+template <class V>
+struct FloatsOf {
+    using Sums = V;
+    static constexpr std::size_t kLanes = sizeof(V) / sizeof(float);  // sums side by side, and channels of a block
+    static constexpr std::size_t kOfBlock = kLanes;                   // elements that hold a block of channels
 
-    [[gnu::always_inline]] static F16 load(const float* at) { return get<F16>(at); }
-    [[gnu::always_inline]] static F16 splat(const float* at) { return Splat<F16>::of(*at); }
-    [[gnu::always_inline]] static F16 add(F16 sum, F16 a, F16 b) { return sum + a * b; }
+    [[gnu::always_inline]] static V load(const float* at) { return get<V>(at); }
+    [[gnu::always_inline]] static V splat(const float* at) { return Splat<V>::of(*at); }
+    [[gnu::always_inline]] static V add(V sum, V a, V b) { return sum + a * b; }
 };
+using FloatLanes = FloatsOf<F16>;
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -189,9 +189,9 @@ struct ChannelAffine {
     const float *mean = nullptr, *scale = nullptr, *offset = nullptr;
 };
 
-// Products of blocks of 16 channels; a tile is one pixel, or one Winograd tile at one point:
-// products[block][tile][16] = end([themselves +] sum over channels of
-//                                 filters[block][channel][16] data[channel / 16][tile][channel % 16]).
+// Products of blocks of `block` channels, B; a tile is one pixel, or one Winograd tile at one point:
+// products[b][tile][B] = end([themselves +] sum over channels of
+//                            filters[b][channel][B] data[channel / B][tile][channel % B]).
 struct BlockProduct {
     const float *filters = nullptr, *data = nullptr;
     float* products = nullptr;
@@ -199,15 +199,16 @@ struct BlockProduct {
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
     bool adds = false;
     const SumEnd* end = nullptr;  // null: sums stay as they are; addends lie as products do, and may be there
+    std::size_t block = 16;       // or 8
 };
-// filters[block][channel][16] = [themselves +] sum over tiles of
-//                               gradients[block][tile][16] data[channel / 16][tile][channel % 16].
+// filters[b][channel][B] = [themselves +] sum over tiles of gradients[b][tile][B] data[channel / B][tile][channel % B].
 struct BlockGradientProduct {
     const float *gradients = nullptr, *data = nullptr;
     float* filters = nullptr;
     std::size_t gradientStride = 0, dataStride = 0, filterStride = 0;
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
     bool adds = false;
+    std::size_t block = 16;  // or 8
 };
 
 // Rows of `width` elements: y = (x - mean) invStd gamma + beta.
