@@ -18,6 +18,10 @@ constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
 constexpr bool kFetchesAtOnce = true;
 #endif
 
+// With AVX-512 blocks of eight are there for tests alone: few variants will do.
+template <class Lanes>
+constexpr std::size_t kTilesOf = Lanes::kLanes == 16 || kTiles <= 6 ? kTiles : 6;
+
 template <std::size_t kFloats, int kToWrite>
 [[gnu::always_inline]] inline void fetch(const float* from) {
     unrolled<0, (kFloats + 15) / 16>([&](auto line) __attribute__((always_inline)) {
@@ -84,10 +88,11 @@ void productRest(const BlockProduct& run, std::size_t block, std::size_t tile) {
 
 template <class Lanes, std::size_t kN>
 void productBlocks(const BlockProduct& run, std::size_t block) {
+    constexpr std::size_t kM = kTilesOf<Lanes>;
     for (; block + kN <= run.blocks; block += kN) {
         std::size_t tile = 0;
-        for (; tile + kTiles <= run.tiles; tile += kTiles) productTile<Lanes, kTiles, kN>(run, block, tile);
-        productRest<Lanes, kTiles - 1, kN>(run, block, tile);
+        for (; tile + kM <= run.tiles; tile += kM) productTile<Lanes, kM, kN>(run, block, tile);
+        productRest<Lanes, kM - 1, kN>(run, block, tile);
     }
     if constexpr (kN > 1) productBlocks<Lanes, 1>(run, block);
 }
