@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kBlock = 1 << 18;
+constexpr std::size_t kReadBytes = 1 << 18;
 
 using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
@@ -35,7 +35,7 @@ public:
         : m_file(file), m_wanted(wanted), m_reader(archive_read_new(), &archive_read_free) {
         archive_read_support_filter_all(m_reader.get());
         archive_read_support_format_all(m_reader.get());
-        require(archive_read_open_filename(m_reader.get(), file.c_str(), kBlock), m_reader, file);
+        require(archive_read_open_filename(m_reader.get(), file.c_str(), kReadBytes), m_reader, file);
     }
 
     std::vector<ArchiveMember> all() {
@@ -79,7 +79,7 @@ private:
     Reader m_reader;
     const std::uint64_t m_most = quarterOfMemory();
     std::uint64_t m_bytes = 0;
-    std::string m_block = std::string(kBlock, '\0');
+    std::string m_block = std::string(kReadBytes, '\0');
 };
 
 }  // namespace

@@ -24,9 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Parts = std::vector<std::string_view>;
-
-bool isSystems(std::string_view name) { return std::ranges::any_of(partsOf(name), isSystemName); }
+bool isSystemsMember(std::string_view name) { return std::ranges::any_of(partsOf(name), isSystemName); }
 
 // "imagenet-val-0001.tar": the first word that is a split's name.
 std::optional<Split> splitByName(const fs::path& archive) {
@@ -105,7 +103,7 @@ void addArchives(const fs::path& folder, std::vector<fs::path>& archives) {
 // How many folders all images lie in, above those that tell their classes. Takes the names apart each time: those of a
 // million would take much memory.
 std::size_t commonDepth(const std::vector<const MemberPlace*>& pictures) {
-    const auto first = pictures.empty() ? Parts() : partsOf(pictures.front()->name);
+    const auto first = pictures.empty() ? std::vector<std::string_view>() : partsOf(pictures.front()->name);
     for (std::size_t depth = 0;; ++depth) {
         bool isDeeper = false;
         for (const MemberPlace* each : pictures) {
@@ -154,7 +152,7 @@ public:
 
 private:
     bool passesOver(const MemberPlace& member) {
-        if (!isSystems(member.name)) return false;
+        if (!isSystemsMember(member.name)) return false;
         if (m_passedOver++ == 0) m_firstPassedOver = pathOf(member).string();
         return true;
     }
@@ -183,7 +181,7 @@ private:
             return parts.size() > depth + 2 && splitOf(parts[depth]) && parts[depth + 1] != "images";
         });
         for (const MemberPlace* each : pictures) {
-            const Parts parts = partsOf(each->name);
+            const auto parts = partsOf(each->name);
             addInFolder(*each, std::span(parts).subspan(depth));
         }
     }
@@ -271,7 +269,7 @@ bool isOfImages(const fs::path& archive) {
         for (int looks = 0; looks < 500; ++looks) {
             const auto member = members->next();
             if (!member) return false;
-            if (isOfKind(member->name, imageFiles()) && !isSystems(member->name)) return true;
+            if (isOfKind(member->name, imageFiles()) && !isSystemsMember(member->name)) return true;
         }
     } catch (const ProblemError&) {
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "datasets/archive_members.h"
+#include "datasets/ascii.h"
 #include "datasets/byte_stream.h"
 #include "datasets/csv.h"
 #include "datasets/idx.h"
@@ -22,11 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 bool readsImages(const DatasetInfo& trained) { return findField(trained.fields, "image") != nullptr; }
-
-std::string lowered(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 bool endsLikeAnImage(const fs::path& file) {
     const std::string ending = lowered(file.extension().string());

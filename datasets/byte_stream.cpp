@@ -8,15 +8,12 @@
 #include <cstring>
 
 #include "datasets/gzip.h"
+#include "datasets/unreadable.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
 
 namespace {
-
-[[noreturn]] void unreadable(const std::filesystem::path& file) {
-    throw ProblemError({file.string(), "file.unreadable", {std::strerror(errno)}});
-}
 
 class PlainStream : public ByteStream {
 public:

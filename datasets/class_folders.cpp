@@ -3,11 +3,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <optional>
 #include <system_error>
 
+#include "datasets/ascii.h"
 #include "datasets/file_time.h"
 #include "datasets/split_names.h"
 #include "engine/core/random.h"
@@ -172,9 +172,7 @@ std::vector<std::string> classFolders(const fs::path& folder) {
 }
 
 bool isOfKind(const fs::path& file, const FileKind& kind) {
-    std::string ending = file.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return std::ranges::find(kind.endings, ending) != kind.endings.end();
+    return std::ranges::find(kind.endings, lowered(file.extension().string())) != kind.endings.end();
 }
 
 void holdOut(const FileList& files, double share, FolderScan& scan) {

@@ -12,11 +12,11 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '5'};
+constexpr std::array<char, 8> kCacheMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '5'};
 
 // Little-endian on every machine that we build for; a cache never leaves its machine.
-struct Header {
-    std::array<char, 8> magic = kMagic;
+struct CacheHeader {
+    std::array<char, 8> magic = kCacheMagic;
     std::uint64_t key = 0, content = 0, pixelBytes = 0, failureBytes = 0, checksum = 0;
 };
 
@@ -45,7 +45,7 @@ std::optional<std::vector<DecodedImages::Failure>> readFailures(std::span<const 
     return failures;
 }
 
-std::uint64_t checksum(const Header& header, std::span<const std::uint8_t> pixels,
+std::uint64_t checksum(const CacheHeader& header, std::span<const std::uint8_t> pixels,
                        std::span<const std::uint8_t> failures) {
     ContentHash hash;
     hash.add(header.key);
@@ -58,9 +58,9 @@ std::uint64_t checksum(const Header& header, std::span<const std::uint8_t> pixel
 std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint64_t key, std::size_t files,
                                   std::size_t imageSize) {
     const auto stream = openPlain(cache);
-    Header header;
+    CacheHeader header;
     const std::span head(reinterpret_cast<std::uint8_t*>(&header), sizeof header);
-    if (stream->read(head) < head.size() || header.magic != kMagic || header.key != key) return std::nullopt;
+    if (stream->read(head) < head.size() || header.magic != kCacheMagic || header.key != key) return std::nullopt;
     const std::uint64_t rest = stream->bound() - sizeof header;
     if (header.pixelBytes > files * imageSize || header.pixelBytes > rest ||
         header.failureBytes != rest - header.pixelBytes) {
@@ -114,7 +114,7 @@ std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std
 
 void storeDecoded(const std::filesystem::path& cache, std::uint64_t key, const DecodedImages& images) {
     const auto failures = written(images.failures);
-    Header header;
+    CacheHeader header;
     header.key = key;
     header.content = images.content;
     header.pixelBytes = images.pixels.size();

@@ -104,7 +104,7 @@ int takeEnding(std::string_view& name, std::initializer_list<std::string_view> e
     return -1;
 }
 
-std::optional<NameParts> partsOf(std::string_view name) {
+std::optional<NameParts> namePartsOf(std::string_view name) {
     NameParts parts;
     parts.packed = takeEnding(name, {".gz"}) == 0;
     const int kind =
@@ -127,7 +127,7 @@ std::vector<IdxFiles> collectionsIn(const std::vector<std::filesystem::path>& al
     std::map<std::pair<std::filesystem::path, std::string>, IdxFiles> found;
     for (const std::filesystem::path& each : all) {
         const std::string name = each.filename().string();
-        const auto parts = partsOf(name);
+        const auto parts = namePartsOf(name);
         if (!parts) continue;
         IdxFiles& files = found[{each.parent_path(), std::string(parts->collection)}];
         files.name = parts->collection;
@@ -184,7 +184,7 @@ std::vector<IdxFiles> findIdxFiles(const std::filesystem::path& folder) {
 
 bool isNamedAsIdxImages(const std::filesystem::path& file) {
     const std::string name = file.filename().string();
-    const auto parts = partsOf(name);
+    const auto parts = namePartsOf(name);
     return parts && parts->images;
 }
 

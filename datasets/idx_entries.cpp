@@ -168,14 +168,14 @@ Loaded load(const std::string& id, const fs::path& folder, const IdxFiles& files
     return loaded;
 }
 
-std::vector<IdxFiles> filesAt(const fs::path& path) {
+std::vector<IdxFiles> idxFilesAt(const fs::path& path) {
     const fs::path folder = folderOf(path);
     return fs::is_directory(folder) ? findIdxFiles(folder) : std::vector<IdxFiles>{};
 }
 
 int recogniseIdx(const fs::path& path) {
     int sure = 0;
-    for (const IdxFiles& files : filesAt(path)) {
+    for (const IdxFiles& files : idxFilesAt(path)) {
         if (!files.trainImages.empty() && !files.trainLabels.empty()) return 80;
         if (!files.testImages.empty() && !files.testLabels.empty()) sure = 40;  // to be asked about
     }
@@ -185,7 +185,7 @@ int recogniseIdx(const fs::path& path) {
 // By the first training labels: other collections of the family have the same files.
 int recogniseFashion(const fs::path& path) {
     constexpr std::uint8_t kFirst[] = {9, 0, 0, 3, 0, 2, 7, 2, 5, 5};
-    for (const IdxFiles& files : filesAt(path)) {
+    for (const IdxFiles& files : idxFilesAt(path)) {
         if (!files.name.empty() || files.trainLabels.empty()) continue;
         std::uint8_t bytes[18] = {};
         try {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "datasets/archive_pictures.h"
+#include "datasets/ascii.h"
 #include "datasets/byte_stream.h"
 #include "datasets/devkit.h"
 #include "datasets/image_kind.h"
@@ -127,8 +128,6 @@ std::optional<FlatSplit> listedTraining(const Places& places) {
     if (split && !split->list && !hasFoldersBesideSplits(data)) split->list = onlyCsv(data);
     return split && split->list ? split : std::nullopt;
 }
-
-bool isNumber(const std::string& label) { return label.find_first_not_of("0123456789") == label.npos; }
 
 class Layout {
 public:

@@ -1,10 +1,10 @@
 #include "datasets/label_list.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <string_view>
 
+#include "datasets/ascii.h"
 #include "datasets/csv.h"
 #include "datasets/devkit.h"
 #include "datasets/text_file.h"
@@ -28,11 +28,6 @@ constexpr std::string_view kSpace = " \t\r";
 std::string trimmed(const std::string& text) {
     const std::size_t begin = text.find_first_not_of(kSpace);
     return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-}
-
-std::string lowered(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
 }
 
 // The first of the names that a cell has.

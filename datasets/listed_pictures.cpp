@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <compare>
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "datasets/ascii.h"
 #include "datasets/devkit.h"
 #include "datasets/label_list.h"
 #include "datasets/split_names.h"
@@ -137,8 +137,8 @@ private:
     std::vector<Place> m_places;  // sorted: whole names before others, files that come first before others
 };
 
-std::optional<Split> splitIn(std::string word) {
-    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+std::optional<Split> splitIn(const std::string& cell) {
+    const std::string word = lowered(cell);
     return word == "dev" ? Split::Validation : splitOf(word);
 }
 

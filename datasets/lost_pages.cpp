@@ -23,7 +23,7 @@ struct Mapping {
 std::array<Mapping, 1024> mappings;  // further ones are not known
 std::mutex changing;
 std::uintptr_t pageBytes = 4096;
-struct sigaction before = {};
+struct sigaction formerAction = {};
 
 Mapping* mappingAt(std::uintptr_t place) {
     for (Mapping& each : mappings) {
@@ -42,7 +42,8 @@ void onLostPage(int, siginfo_t* info, void*) {
     if (lost) lost->isLost = true;  // before anybody sees zeros
     const bool isMended = lost && mmap(reinterpret_cast<void*>(page), lost->begin + lost->bytes - page, PROT_READ,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-    if (!isMended) sigaction(SIGBUS, &before, nullptr);  // the same again ends the process, or goes to who was first
+    if (!isMended)
+        sigaction(SIGBUS, &formerAction, nullptr);  // the same again ends the process, or goes to who was first
     if (info->si_code <= 0) raise(SIGBUS);
     errno = error;
 }
@@ -53,7 +54,7 @@ void listenOnce() {
         struct sigaction action = {};
         action.sa_sigaction = onLostPage;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-        return sigaction(SIGBUS, &action, &before) == 0;
+        return sigaction(SIGBUS, &action, &formerAction) == 0;
     }();
     (void)listens;
 }

@@ -1,5 +1,7 @@
 #include "datasets/named_pictures.h"
 
+#include "datasets/ascii.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,10 +9,6 @@
 namespace lockstep {
 
 namespace {
-
-bool isNumber(const std::string& text) {
-    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return c >= '0' && c <= '9'; });
-}
 
 void holdOutOfEach(const FileList& files, double share, FolderScan& scan) {
     FileList ofOne(scan.names);

@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 using Measured = std::map<std::uint64_t, std::vector<double>>;
 
 // The last digit is the version: of this file, and of the rules by which folders are listed.
-constexpr std::array<char, 8> kMagic{'L', 'S', 'I', 'N', 'D', 'E', 'X', '1'};
+constexpr std::array<char, 8> kIndexMagic{'L', 'S', 'I', 'N', 'D', 'E', 'X', '1'};
 
 // In the file behind it: the entries of each list, the names, and the rest as words. Little-endian on every machine
 // that we build for; an index never leaves its machine.
-struct Header {
-    std::array<char, 8> magic = kMagic;
+struct IndexHeader {
+    std::array<char, 8> magic = kIndexMagic;
     std::uint64_t key = 0;
     std::uint64_t train = 0, test = 0, validation = 0;  // entries
     std::uint64_t nameBytes = 0, restBytes = 0;
@@ -34,13 +34,13 @@ struct Header {
 };
 
 // The parts of an index, wherever they lie.
-struct Parts {
+struct IndexParts {
     std::span<const FileEntry> train, test, validation;
     std::span<const char> names;
     std::span<const std::uint8_t> rest;
 };
 
-std::uint64_t checksum(const Header& header, const Parts& parts) {
+std::uint64_t checksum(const IndexHeader& header, const IndexParts& parts) {
     ContentHash hash;
     hash.add(header.key);
     for (const auto& entries : {parts.train, parts.test, parts.validation}) hash.add(std::as_bytes(entries));
@@ -137,11 +137,11 @@ bool readRest(WordReader in, const fs::path& root, FolderScan& scan, std::vector
 // --- the whole ---
 
 // Nothing: the file is of another kind, version or length, or its bytes are not those that were written.
-std::optional<Parts> partsOf(std::span<const std::byte> bytes, std::uint64_t key) {
-    Header header;
+std::optional<IndexParts> partsOf(std::span<const std::byte> bytes, std::uint64_t key) {
+    IndexHeader header;
     if (bytes.size() < sizeof header) return std::nullopt;
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.magic != kMagic || header.key != key) return std::nullopt;
+    if (header.magic != kIndexMagic || header.key != key) return std::nullopt;
     bool isShort = false;
     bytes = bytes.subspan(sizeof header);
     const auto take = [&]<class T>(std::span<const T>& into, std::uint64_t count) {
@@ -150,7 +150,7 @@ std::optional<Parts> partsOf(std::span<const std::byte> bytes, std::uint64_t key
         into = {reinterpret_cast<const T*>(bytes.data()), count};
         bytes = bytes.subspan(count * sizeof(T));
     };
-    Parts parts;
+    IndexParts parts;
     take(parts.train, header.train), take(parts.test, header.test), take(parts.validation, header.validation);
     take(parts.names, header.nameBytes), take(parts.rest, header.restBytes);
     if (isShort || !bytes.empty() || header.checksum != checksum(header, parts)) return std::nullopt;
@@ -248,13 +248,14 @@ bool PictureIndex::write(FolderScan& scan) {
     const bool isOutdated = !scan.index.empty() && !fs::exists(scan.index);
     if (m_file.empty() || isOutdated || isFresh(scan, nowNs())) return false;
     const auto rest = restOf(m_root, scan, m_measured);
-    const Parts parts{scan.train.entries(), scan.test.entries(), scan.validation.entries(), scan.names->bytes(), rest};
-    Header header{.key = key(),
-                  .train = parts.train.size(),
-                  .test = parts.test.size(),
-                  .validation = parts.validation.size(),
-                  .nameBytes = parts.names.size(),
-                  .restBytes = rest.size()};
+    const IndexParts parts{scan.train.entries(), scan.test.entries(), scan.validation.entries(), scan.names->bytes(),
+                           rest};
+    IndexHeader header{.key = key(),
+                       .train = parts.train.size(),
+                       .test = parts.test.size(),
+                       .validation = parts.validation.size(),
+                       .nameBytes = parts.names.size(),
+                       .restBytes = rest.size()};
     header.checksum = checksum(header, parts);
     fs::create_directories(m_file.parent_path());
     const std::span<const std::byte> pieces[] = {

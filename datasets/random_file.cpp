@@ -9,17 +9,10 @@
 #include <utility>
 
 #include "datasets/file_time.h"
+#include "datasets/unreadable.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
-
-namespace {
-
-[[noreturn]] void unreadable(const std::filesystem::path& file) {
-    throw ProblemError({file.string(), "file.unreadable", {std::strerror(errno)}});
-}
-
-}  // namespace
 
 // Non-blocking: opening a pipe that nobody writes to must not hang.
 RandomFile::RandomFile(const std::filesystem::path& file)

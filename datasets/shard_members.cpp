@@ -1,12 +1,12 @@
 #include "datasets/shard_members.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "datasets/ascii.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
@@ -31,11 +31,7 @@ std::size_t endOfKey(std::string_view name) {
     return std::min(name.find('.', slash == name.npos ? 0 : slash + 1), name.size());
 }
 
-std::string endingOf(std::string_view name) {
-    std::string ending(name.substr(endOfKey(name)));
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
-}
+std::string endingOf(std::string_view name) { return lowered(std::string(name.substr(endOfKey(name)))); }
 
 // ".input.jpg": ".jpg".
 std::string_view lastOf(std::string_view ending) { return ending.substr(std::min(ending.rfind('.'), ending.size())); }

@@ -22,7 +22,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'P', 'I', 'C', 'S', '0', '3'};
+constexpr std::array<char, 8> kStoreMagic{'L', 'S', 'P', 'I', 'C', 'S', '0', '3'};
 constexpr std::uint64_t kTable = 4096;  // where the table of runs begins
 
 std::uint64_t checkOf(const StoreFile::Run& run) {
@@ -37,7 +37,7 @@ std::uint64_t checkOf(const StoreFile::Run& run) {
 
 // Little-endian on every machine that we build for; such a file never leaves its machine.
 struct StoreFile::Header {
-    std::array<char, 8> magic = kMagic;
+    std::array<char, 8> magic = kStoreMagic;
     std::uint64_t key = 0;
     std::int64_t count = 0, committed = 0;
     std::uint64_t end = 0;
@@ -88,7 +88,7 @@ StoreFile::Header StoreFile::header() const {
 
 bool StoreFile::isOurs(const Header& header) const {
     struct stat facts {};
-    return header.magic == kMagic && header.key == m_key && header.count == m_count && header.committed >= 0 &&
+    return header.magic == kStoreMagic && header.key == m_key && header.count == m_count && header.committed >= 0 &&
            header.committed <= m_count && fstat(m_descriptor, &facts) == 0 &&
            header.end <= static_cast<std::uint64_t>(facts.st_size);
 }
@@ -121,7 +121,7 @@ void StoreFile::start(const Waiting& waiting) {
         std::filesystem::remove(m_file, ignored);
         open();
         lock(waiting);
-        if (header().magic == kMagic) return start(waiting);  // somebody was quicker
+        if (header().magic == kStoreMagic) return start(waiting);  // somebody was quicker
     }
     const std::uint64_t table = static_cast<std::uint64_t>(m_count) * sizeof(Run);
     m_end = kTable + (table + kTable - 1) / kTable * kTable;

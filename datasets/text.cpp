@@ -56,7 +56,7 @@ bool isTextFile(const fs::directory_entry& item) {
            !item.path().filename().string().starts_with('.');
 }
 
-std::vector<fs::path> filesAt(const fs::path& path) {
+std::vector<fs::path> textFilesAt(const fs::path& path) {
     if (!fs::exists(path)) throw ProblemError({path.string(), "dataset.not-found", {}});
     if (!fs::is_directory(path)) return {path};
     std::vector<fs::path> files;
@@ -78,9 +78,9 @@ std::size_t beginOfTest(const std::string& field, std::string_view text, double 
     return begin;
 }
 
-Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
+Loaded loadText(const fs::path& path, const ParamValues& params, Reading& reading) {
     auto text = std::make_shared<std::string>();
-    for (const fs::path& file : filesAt(path)) {
+    for (const fs::path& file : textFilesAt(path)) {
         reading.goOn();
         *text += readText(file);
     }
@@ -97,7 +97,7 @@ Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
 }
 
 // A folder may have a text beside what it is for: any other form of a folder is surer.
-int recognise(const fs::path& path) {
+int recogniseText(const fs::path& path) {
     if (fs::is_directory(path)) {
         const auto items = fs::directory_iterator(path);
         return std::any_of(fs::begin(items), fs::end(items), isTextFile) ? 50 : 0;
@@ -116,8 +116,8 @@ DatasetEntry textEntry() {
     entry.params = {sequenceField(128, "Bytes of a sample: a window of the text."),
                     testShareField(0.05, "Share of the text, its end, that is held out for testing.")};
     entry.remedy = "Give a UTF-8 text file, or a folder of .txt files.";
-    entry.recognise = recognise;
-    loadBy(entry, load);
+    entry.recognise = recogniseText;
+    loadBy(entry, loadText);
     return entry;
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 
+#include "datasets/ascii.h"
 #include "datasets/byte_stream.h"
 #include "datasets/class_folders.h"
 #include "datasets/csv.h"
@@ -30,8 +30,7 @@ std::string joined(const std::vector<std::string>& cells) {
 
 // By the ending of its name; 0: it is no table.
 char separatorOf(const fs::path& file) {
-    std::string ending = file.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = lowered(file.extension().string());
     return ending == ".csv" ? ',' : ending == ".tsv" ? '\t' : '\0';
 }
 
@@ -84,7 +83,7 @@ struct CsvFiles {
     fs::path train, test, validation = {};
 };
 
-CsvFiles filesAt(const fs::path& path) {
+CsvFiles csvFilesAt(const fs::path& path) {
     if (!fs::exists(path)) throw ProblemError({path.string(), "dataset.not-found", {}});
     if (!fs::is_directory(path)) return {path, {}};
     const auto table = [&](const char* split) {
@@ -128,8 +127,8 @@ std::vector<std::string> classesOf(const std::vector<Row>& rows) {
     return names;
 }
 
-Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
-    const CsvFiles files = filesAt(path);
+Loaded loadTextCsv(const fs::path& path, const ParamValues& params, Reading& reading) {
+    const CsvFiles files = csvFilesAt(path);
     Splits splits;
     if (files.test.empty()) splits = holdOut(CsvFile(files.train, params).rows(), params.number("test_share"));
     else splits = {CsvFile(files.train, params).rows(), CsvFile(files.test, params).rows()};
@@ -170,9 +169,9 @@ bool hasColumns(const fs::path& file) {
     return find(header, "text") && find(header, "label");
 }
 
-int recognise(const fs::path& path) {
+int recogniseTextCsv(const fs::path& path) {
     if (fs::is_directory(path) && !fs::exists(path / "train.csv") && !fs::exists(path / "train.tsv")) return 0;
-    const fs::path file = filesAt(path).train;
+    const fs::path file = csvFilesAt(path).train;
     if (separatorOf(file) == 0 || !fs::is_regular_file(file)) return 0;
     return hasColumns(file) ? 90 : 30;
 }
@@ -192,8 +191,8 @@ DatasetEntry textCsvEntry() {
         {"text_column", std::string("text"), {}, {}, {}, "", "The column of the texts, by its name in the first line."},
         {"label_column", std::string("label"), {}, {}, {}, "", "The column of their classes."}};
     entry.remedy = "Give a CSV or TSV file whose first line names the columns, among them text and label.";
-    entry.recognise = recognise;
-    loadBy(entry, load);
+    entry.recognise = recogniseTextCsv;
+    loadBy(entry, loadTextCsv);
     return entry;
 }
 

@@ -13,7 +13,7 @@ const FileKind& textFiles() {
     return kind;
 }
 
-Loaded load(const std::filesystem::path& path, const ParamValues& params, Reading& reading) {
+Loaded loadTextFolder(const std::filesystem::path& path, const ParamValues& params, Reading& reading) {
     FolderScan scan = scanClassFolders(path, textFiles(), params.number("test_share"), reading);
     DatasetInfo info;
     info.id = "text-folder";
@@ -50,7 +50,7 @@ DatasetEntry textFolderEntry() {
                     testShareField(0.2, "Share of the texts held out for testing where there is no test folder.")};
     entry.remedy = "Sort the texts into one folder per class and give the folder above them.";
     entry.recognise = [](const std::filesystem::path& path) { return hasClassFolders(path, textFiles()) ? 65 : 0; };
-    loadBy(entry, load);
+    loadBy(entry, loadTextFolder);
     return entry;
 }
 

@@ -7,7 +7,8 @@ namespace lockstep {
 
 namespace {
 
-ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params) {
+ValueId buildFashionCnn(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
+                        const ParamValues& params) {
     const int width = static_cast<int>(params.integer("width"));
     const double rate = params.number("dropout");
     ValueId x = maxPool2d(b, convNormRelu(b, image, {.out = width}, "block1"), {}, "pool1");
@@ -36,7 +37,7 @@ ModelEntry fashionCnnModel() {
                         "channels",
                         "Channels of the first convolution; the others have two and four times as many."},
                        {"dropout", 0.0, 0, 0.95, {}, "", "The share of features left out at random while training."}},
-            .build = build};
+            .build = buildFashionCnn};
 }
 
 }  // namespace lockstep

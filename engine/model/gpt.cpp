@@ -7,7 +7,7 @@ namespace lockstep {
 namespace {
 
 // Radford et al., "Language models are unsupervised multitask learners", 2019, over bytes.
-ValueId build(GraphBuilder& b, ValueId tokens, ValueId, const ModelInput& input, const ParamValues& params) {
+ValueId buildGpt(GraphBuilder& b, ValueId tokens, ValueId, const ModelInput& input, const ParamValues& params) {
     const bool tied = params.flag("tied");
     const TokenModel model{.id = "gpt", .vocabulary = input.classes, .tied = tied, .causal = true};
     const auto [x, table] = tokenFeatures(b, tokens, model, params);
@@ -22,7 +22,7 @@ ModelEntry gptModel() {
     return {.name = "gpt",
             .meaning = "Causal transformer that predicts each next byte of a text.",
             .params = std::move(params),
-            .build = build,
+            .build = buildGpt,
             .usual = {.classes = kByteTokens, .tokens = 128},
             .task = ModelTask::NextTokens};
 }

@@ -8,7 +8,7 @@ namespace {
 
 // LeCun et al., "Gradient-based learning applied to document recognition", Proc. IEEE 1998, in its modern form: ReLU,
 // maximum pooling, and padding that makes 28x28 images fit; wider on demand.
-ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
+ValueId buildLeNet5(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
     const int times = static_cast<int>(params.integer("width"));
     ValueId x = convLayer(b, image, {.out = 6 * times, .kernel = 5, .padding = 2, .bias = true}, "conv1");
     x = maxPool2d(b, relu(b, x, "relu1"), {}, "pool1");
@@ -27,7 +27,7 @@ ModelEntry lenet5Model() {
         .name = "lenet5",
         .meaning = "LeNet-5 with ReLU and maximum pooling: two convolutions and three dense layers.",
         .params = {{"width", std::int64_t{1}, 1, 64, {}, "times", "How many times wider the layers are than LeCun's."}},
-        .build = build};
+        .build = buildLeNet5};
 }
 
 }  // namespace lockstep

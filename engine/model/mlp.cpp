@@ -7,7 +7,7 @@ namespace lockstep {
 
 namespace {
 
-ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params) {
+ValueId buildMlp(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params) {
     const int width = static_cast<int>(params.integer("width"));
     const double rate = params.number("dropout");
     ValueId x = flatten(b, image, "flatten");
@@ -27,7 +27,7 @@ ModelEntry mlpModel() {
             .params = {{"width", std::int64_t{256}, 1, 65536, {}, "neurons", "How many neurons each hidden layer has."},
                        {"depth", std::int64_t{2}, 0, 64, {}, "layers", "How many hidden layers there are."},
                        {"dropout", 0.0, 0, 0.95, {}, "", "The share of neurons left out at random while training."}},
-            .build = build};
+            .build = buildMlp};
 }
 
 }  // namespace lockstep

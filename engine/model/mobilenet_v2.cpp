@@ -40,7 +40,8 @@ ValueId invertedResidual(GraphBuilder& b, ValueId x, int expansion, int out, int
     return stride == 1 && in == out ? add(b, y, x, "add") : y;
 }
 
-ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params) {
+ValueId buildMobileNetV2(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
+                         const ParamValues& params) {
     expectPixels(input, 32, "mobilenet-v2");
     const double width = params.number("width"), rate = params.number("dropout");
     ValueId x = convNormRelu6(b, image, {.out = scaled(32, width), .stride = 2}, "stem");
@@ -70,7 +71,7 @@ ModelEntry mobilenetV2Model() {
                         {},
                         "",
                         "The share of features left out at random before the last layer while training."}},
-            .build = build,
+            .build = buildMobileNetV2,
             .usual = kImageNetImages};
 }
 

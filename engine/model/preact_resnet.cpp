@@ -25,7 +25,7 @@ ValueId block(GraphBuilder& b, ValueId x, int width, int stride, Initializer::Ki
     return add(b, y, shortcut, "add");
 }
 
-ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
+ValueId buildPreactResNet(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
     expectPixels(input, 4, "resnet164");
     const Initializer::Kind last = lastOfBranch(params);
     ValueId x = convLayer(b, image, {.out = 16}, "stem/conv");
@@ -45,7 +45,7 @@ ModelEntry resnet164Model() {
                 "ResNet-164 with norms before convolutions and narrow bottlenecks, for images of about 32x32 "
                 "pixels.",
             .params = {zeroInitResidual()},
-            .build = build,
+            .build = buildPreactResNet,
             .usual = kCifarImages};
 }
 

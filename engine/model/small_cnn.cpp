@@ -7,7 +7,7 @@ namespace lockstep {
 namespace {
 
 // VGG's pattern (arXiv 1409.1556) at a tenth of its depth and width, with batch norm.
-ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
+ValueId buildSmallCnn(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
     ValueId x = image;
     int number = 0;
     for (const int width : {32, 64, 128}) {
@@ -23,7 +23,7 @@ ModelEntry smallCnnModel() {
     return {.name = "small-cnn",
             .meaning = "Six 3x3 convolutions with batch norm, a maximum pooling after every second, one dense layer.",
             .params = {},
-            .build = build,
+            .build = buildSmallCnn,
             .usual = kCifarImages};
 }
 

@@ -8,7 +8,7 @@ namespace lockstep {
 namespace {
 
 // Devlin et al., arXiv 1810.04805, over bytes, with norms first, and the mean of the tokens instead of a class token.
-ValueId build(GraphBuilder& b, ValueId tokens, ValueId, const ModelInput& input, const ParamValues& params) {
+ValueId buildTextEncoder(GraphBuilder& b, ValueId tokens, ValueId, const ModelInput& input, const ParamValues& params) {
     const ValueId lengths = b.input("length", {{input.batch}, DType::I32});
     const ValueId x = tokenFeatures(b, tokens, {.id = "text-encoder", .lengths = lengths}, params).x;
     return denseLayer(b, sequenceMean(b, x, lengths, "mean"), input.classes, "head");
@@ -20,7 +20,7 @@ ModelEntry textEncoderModel() {
     return {.name = "text-encoder",
             .meaning = "Transformer that reads a text in both directions and tells its class.",
             .params = tokenModelSchema(4, 512),
-            .build = build,
+            .build = buildTextEncoder,
             .usual = {.classes = 4, .tokens = 128},
             .task = ModelTask::TextClasses};
 }

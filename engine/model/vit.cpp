@@ -10,7 +10,7 @@ namespace {
 
 // Dosovitskiy et al., arXiv 2010.11929, for small images, with the mean of the tokens instead of a class token (as in
 // arXiv 2205.01580).
-ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
+ValueId buildVit(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues& params) {
     const int patch = static_cast<int>(params.integer("patch")), width = static_cast<int>(params.integer("width"));
     const int heads = static_cast<int>(params.integer("heads"));
     expectMultiple(input, patch, "vit");
@@ -33,7 +33,7 @@ ModelEntry vitModel() {
                        {"width", std::int64_t{256}, 1, 8192, {}, "features", "How many numbers describe each patch."},
                        {"heads", std::int64_t{4}, 1, 128, {}, "heads", "Into how many heads attention is divided."},
                        {"patch", std::int64_t{4}, 1, 64, {}, "pixels", "The side of a patch."}},
-            .build = build,
+            .build = buildVit,
             .usual = kCifarImages};
 }
 

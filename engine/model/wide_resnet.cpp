@@ -28,7 +28,8 @@ ValueId block(GraphBuilder& b, ValueId x, ValueId ids, int width, int stride, co
     return add(b, convLayer(b, y, {.out = width, .start = branch.last}, "conv2"), shortcut, "add");
 }
 
-ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params) {
+ValueId buildWideResNet(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
+                        const ParamValues& params) {
     expectPixels(input, 4, "wideresnet-16");
     const int k = static_cast<int>(params.integer("k"));
     const Branch branch{params.number("dropout"), lastOfBranch(params)};
@@ -62,7 +63,7 @@ ModelEntry wideResnet16Model() {
                         "",
                         "The share of features left out at random between the convolutions of a block while training."},
                        zeroInitResidual()},
-            .build = build,
+            .build = buildWideResNet,
             .usual = kCifarImages};
 }
 

@@ -34,7 +34,7 @@ std::vector<TensorType> inferAttention(Types in, const Attrs& attrs) {
     return {y, logSumExp};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferAttentionBackward(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "attention_backward";
     expectInputs(op, in, 4, 5);
     const auto [y, logSumExp] = outputsOf(op, in[0], attrs);
@@ -64,7 +64,7 @@ std::string describe(const AttentionAttrs& attrs) {
 
 constinit const OpDef kAttention{
     .name = "attention", .infer = inferAttention, .gradient = attentionGradient, .flops = attentionFlops};
-constinit const OpDef kAttentionBackward{.name = "attention_backward", .infer = inferBackward};
+constinit const OpDef kAttentionBackward{.name = "attention_backward", .infer = inferAttentionBackward};
 
 ValueId attention(GraphBuilder& b, ValueId qkv, std::optional<ValueId> lengths, const AttentionAttrs& attrs,
                   const std::string& name) {

@@ -40,7 +40,7 @@ std::vector<TensorType> inferEval(Types in, const Attrs& attrs) {
     return {in[0]};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs&) {
+std::vector<TensorType> inferBatchNormBackward(Types in, const Attrs&) {
     constexpr std::string_view op = "batch_norm_backward";
     expectInputs(op, in, 5);
     const TensorType channels = normChannels(op, in[0]);
@@ -91,7 +91,7 @@ constinit const OpDef kBatchNormEval{
     .name = "batch_norm_eval", .infer = inferEval, .gradient = evalGradient, .inplaceInput = 0};
 constinit const OpDef kBatchNormEvalBackward{
     .name = "batch_norm_eval_backward", .infer = inferEvalBackward, .inplaceInput = 0};
-constinit const OpDef kBatchNormBackward{.name = "batch_norm_backward", .infer = inferBackward};
+constinit const OpDef kBatchNormBackward{.name = "batch_norm_backward", .infer = inferBatchNormBackward};
 
 ValueId batchNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, ValueId runningMean, ValueId runningVariance,
                   const BatchNormAttrs& attrs, const std::string& name) {

@@ -39,7 +39,7 @@ std::vector<TensorType> inferConv2d(Types in, const Attrs& attrs) {
     return {{outputShape(op, in[0].shape, in[1].shape, attrs.as<Conv2dAttrs>()), in[0].dtype}};
 }
 
-std::vector<TensorType> inferBackwardData(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferConv2dBackwardData(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "conv2d_backward_data";
     const auto& [conv, shape] = attrs.as<Conv2dBackwardAttrs>();
     expectInputs(op, in, 2);
@@ -51,7 +51,7 @@ std::vector<TensorType> inferBackwardData(Types in, const Attrs& attrs) {
     return {{shape, in[0].dtype}};
 }
 
-std::vector<TensorType> inferBackwardWeights(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferConv2dBackwardWeights(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "conv2d_backward_weights";
     const auto& [conv, shape] = attrs.as<Conv2dBackwardAttrs>();
     expectInputs(op, in, 2);
@@ -62,7 +62,7 @@ std::vector<TensorType> inferBackwardWeights(Types in, const Attrs& attrs) {
     return {{shape, in[0].dtype}};
 }
 
-std::vector<TensorType> inferBackwardBias(Types in, const Attrs&) {
+std::vector<TensorType> inferConv2dBackwardBias(Types in, const Attrs&) {
     constexpr std::string_view op = "conv2d_backward_bias";
     expectInputs(op, in, 1);
     expectFloat(op, "dy", in[0], 4);
@@ -101,9 +101,9 @@ std::string describe(const Conv2dAttrs& attrs) {
 std::string describe(const Conv2dBackwardAttrs& attrs) { return describe(attrs.conv) + " shape=" + attrs.shape.text(); }
 
 constinit const OpDef kConv2d{.name = "conv2d", .infer = inferConv2d, .gradient = conv2dGradient, .flops = conv2dFlops};
-constinit const OpDef kConv2dBackwardData{.name = "conv2d_backward_data", .infer = inferBackwardData};
-constinit const OpDef kConv2dBackwardWeights{.name = "conv2d_backward_weights", .infer = inferBackwardWeights};
-constinit const OpDef kConv2dBackwardBias{.name = "conv2d_backward_bias", .infer = inferBackwardBias};
+constinit const OpDef kConv2dBackwardData{.name = "conv2d_backward_data", .infer = inferConv2dBackwardData};
+constinit const OpDef kConv2dBackwardWeights{.name = "conv2d_backward_weights", .infer = inferConv2dBackwardWeights};
+constinit const OpDef kConv2dBackwardBias{.name = "conv2d_backward_bias", .infer = inferConv2dBackwardBias};
 
 ValueId conv2d(GraphBuilder& b, ValueId x, ValueId w, std::optional<ValueId> bias, const Conv2dAttrs& attrs,
                const std::string& name) {

@@ -20,7 +20,7 @@ std::vector<TensorType> inferDense(Types in, const Attrs&) {
     return {{{in[0].shape[0], out}, in[0].dtype}};
 }
 
-std::vector<TensorType> inferBackwardData(Types in, const Attrs&) {
+std::vector<TensorType> inferDenseBackwardData(Types in, const Attrs&) {
     constexpr std::string_view op = "dense_backward_data";
     expectInputs(op, in, 2);
     expectFloat(op, "dy", in[0], 2);
@@ -29,7 +29,7 @@ std::vector<TensorType> inferBackwardData(Types in, const Attrs&) {
     return {{{in[0].shape[0], in[1].shape[1]}, in[0].dtype}};
 }
 
-std::vector<TensorType> inferBackwardWeights(Types in, const Attrs&) {
+std::vector<TensorType> inferDenseBackwardWeights(Types in, const Attrs&) {
     constexpr std::string_view op = "dense_backward_weights";
     expectInputs(op, in, 2);
     expectFloat(op, "x", in[0], 2);
@@ -38,7 +38,7 @@ std::vector<TensorType> inferBackwardWeights(Types in, const Attrs&) {
     return {{{in[1].shape[1], in[0].shape[1]}, in[0].dtype}};
 }
 
-std::vector<TensorType> inferBackwardBias(Types in, const Attrs&) {
+std::vector<TensorType> inferDenseBackwardBias(Types in, const Attrs&) {
     constexpr std::string_view op = "dense_backward_bias";
     expectInputs(op, in, 1);
     expectFloat(op, "dy", in[0], 2);
@@ -59,9 +59,9 @@ void denseGradient(GradientContext& context) {
 }  // namespace
 
 constinit const OpDef kDense{.name = "dense", .infer = inferDense, .gradient = denseGradient, .flops = denseFlops};
-constinit const OpDef kDenseBackwardData{.name = "dense_backward_data", .infer = inferBackwardData};
-constinit const OpDef kDenseBackwardWeights{.name = "dense_backward_weights", .infer = inferBackwardWeights};
-constinit const OpDef kDenseBackwardBias{.name = "dense_backward_bias", .infer = inferBackwardBias};
+constinit const OpDef kDenseBackwardData{.name = "dense_backward_data", .infer = inferDenseBackwardData};
+constinit const OpDef kDenseBackwardWeights{.name = "dense_backward_weights", .infer = inferDenseBackwardWeights};
+constinit const OpDef kDenseBackwardBias{.name = "dense_backward_bias", .infer = inferDenseBackwardBias};
 
 ValueId dense(GraphBuilder& b, ValueId x, ValueId w, std::optional<ValueId> bias, const std::string& name) {
     std::vector<ValueId> inputs{x, w};

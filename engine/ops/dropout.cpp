@@ -20,7 +20,7 @@ std::vector<TensorType> inferAny(std::string_view op, std::string_view input, Ty
 
 std::vector<TensorType> inferDropout(Types in, const Attrs& attrs) { return inferAny("dropout", "x", in, attrs); }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferDropoutBackward(Types in, const Attrs& attrs) {
     return inferAny("dropout_backward", "dy", in, attrs);
 }
 
@@ -36,7 +36,7 @@ std::string describe(const DropoutAttrs& attrs) { return "rate=" + numberText(at
 
 constinit const OpDef kDropout{
     .name = "dropout", .infer = inferDropout, .gradient = dropoutGradient, .inplaceInput = 0};
-constinit const OpDef kDropoutBackward{.name = "dropout_backward", .infer = inferBackward, .inplaceInput = 0};
+constinit const OpDef kDropoutBackward{.name = "dropout_backward", .infer = inferDropoutBackward, .inplaceInput = 0};
 
 ValueId dropout(GraphBuilder& b, ValueId x, ValueId ids, double rate, const std::string& name) {
     if (!b.training()) return x;

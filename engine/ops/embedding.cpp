@@ -22,7 +22,7 @@ std::vector<TensorType> inferEmbedding(Types in, const Attrs&) {
     return {{{in[0].shape[0], in[0].shape[1], in[1].shape[1]}, in[1].dtype}};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferEmbeddingBackward(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "embedding_backward";
     expectInputs(op, in, 2);
     expectTokens(op, in[0]);
@@ -42,7 +42,7 @@ void embeddingGradient(GradientContext& context) {
 std::string describe(const EmbeddingBackwardAttrs& attrs) { return "vocabulary=" + std::to_string(attrs.vocabulary); }
 
 constinit const OpDef kEmbedding{.name = "embedding", .infer = inferEmbedding, .gradient = embeddingGradient};
-constinit const OpDef kEmbeddingBackward{.name = "embedding_backward", .infer = inferBackward};
+constinit const OpDef kEmbeddingBackward{.name = "embedding_backward", .infer = inferEmbeddingBackward};
 
 ValueId embedding(GraphBuilder& b, ValueId tokens, ValueId table, const std::string& name) {
     return b.append(kEmbedding, {tokens, table}, {}, name)[0];

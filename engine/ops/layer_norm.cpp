@@ -32,7 +32,7 @@ std::vector<TensorType> inferLayerNorm(Types in, const Attrs& attrs) {
     return {in[0], statistics, statistics};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs&) {
+std::vector<TensorType> inferLayerNormBackward(Types in, const Attrs&) {
     constexpr std::string_view op = "layer_norm_backward";
     expectInputs(op, in, 5);
     const TensorType features = featuresOf(op, in[0]), statistics = statisticsOf(in[0]);
@@ -60,7 +60,8 @@ std::string describe(const LayerNormAttrs& attrs) { return "epsilon=" + numberTe
 
 constinit const OpDef kLayerNorm{
     .name = "layer_norm", .infer = inferLayerNorm, .gradient = layerNormGradient, .inplaceInput = 0};
-constinit const OpDef kLayerNormBackward{.name = "layer_norm_backward", .infer = inferBackward, .inplaceInput = 4};
+constinit const OpDef kLayerNormBackward{
+    .name = "layer_norm_backward", .infer = inferLayerNormBackward, .inplaceInput = 4};
 
 ValueId layerNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, const LayerNormAttrs& attrs,
                   const std::string& name) {

@@ -9,8 +9,6 @@ namespace {
 
 using Types = std::span<const TensorType>;
 
-TensorType scalar() { return {{1}, DType::F64}; }
-
 void checkLogits(std::string_view op, Types in) {
     expectFloat(op, "logits", in[0], 0);
     const int rank = in[0].shape.rank();
@@ -24,15 +22,15 @@ std::vector<TensorType> inferCrossEntropy(Types in, const Attrs& attrs) {
     expectInputs(op, in, 2);
     checkLogits(op, in);
     expectSmoothing(op, attrs.as<CrossEntropyAttrs>());
-    return {scalar(), scalar()};
+    return {lossSumType(), lossSumType()};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferCrossEntropyBackward(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "cross_entropy_backward";
     expectInputs(op, in, 3);
     checkLogits(op, in);
     expectSmoothing(op, attrs.as<CrossEntropyAttrs>());
-    expectType(op, "dLossSum", in[2], scalar());
+    expectType(op, "dLossSum", in[2], lossSumType());
     return {in[0]};
 }
 
@@ -42,7 +40,7 @@ std::vector<TensorType> inferTopK(Types in, const Attrs& attrs) {
     expectInputs(op, in, 2);
     checkLogits(op, in);
     expectAttribute(k >= 1 && k <= in[0].shape[-1], op, "k", std::to_string(k), "between 1 and the number of classes");
-    return {scalar()};
+    return {lossSumType()};
 }
 
 void crossEntropyGradient(GradientContext& context) {
@@ -71,7 +69,7 @@ std::string describe(const TopKAttrs& attrs) {
 
 constinit const OpDef kCrossEntropy{
     .name = "cross_entropy", .infer = inferCrossEntropy, .gradient = crossEntropyGradient};
-constinit const OpDef kCrossEntropyBackward{.name = "cross_entropy_backward", .infer = inferBackward};
+constinit const OpDef kCrossEntropyBackward{.name = "cross_entropy_backward", .infer = inferCrossEntropyBackward};
 constinit const OpDef kTopKCount{.name = "top_k_count", .infer = inferTopK};
 
 LossValues crossEntropy(GraphBuilder& b, ValueId logits, ValueId labels, double smoothing, const std::string& name,

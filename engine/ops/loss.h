@@ -25,6 +25,8 @@ struct TopKAttrs {
 };
 std::string describe(const TopKAttrs& attrs);
 
+inline TensorType lossSumType() { return {{1}, DType::F64}; }
+
 extern const OpDef kCrossEntropy;  // (logits: …,C; labels: …, i32) -> lossSum: f64[1], weight: f64[1]
 extern const OpDef
     kCrossEntropyBackward;  // (logits, labels, dLossSum: f64[1]) -> dlogits = dLossSum (softmax - target)

@@ -9,8 +9,6 @@ namespace {
 
 using Types = std::span<const TensorType>;
 
-TensorType scalar() { return {{1}, DType::F64}; }
-
 void check(std::string_view op, Types in, const Attrs& attrs) {
     expectFloat(op, "logits", in[0], 2);
     const Shape samples{in[0].shape[0]};
@@ -20,22 +18,22 @@ void check(std::string_view op, Types in, const Attrs& attrs) {
     expectSmoothing(op, attrs.as<CrossEntropyAttrs>());
 }
 
-std::vector<TensorType> infer(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferMixedCrossEntropy(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "mixed_cross_entropy";
     expectInputs(op, in, 4);
     check(op, in, attrs);
-    return {scalar(), scalar()};
+    return {lossSumType(), lossSumType()};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferMixedCrossEntropyBackward(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "mixed_cross_entropy_backward";
     expectInputs(op, in, 5);
     check(op, in, attrs);
-    expectType(op, "dLossSum", in[4], scalar());
+    expectType(op, "dLossSum", in[4], lossSumType());
     return {in[0]};
 }
 
-void gradient(GradientContext& context) {
+void mixedCrossEntropyGradient(GradientContext& context) {
     const auto dSum = context.outputGradient(0);
     if (!dSum) return;
     const std::vector<ValueId> inputs{context.input(0), context.input(1), context.input(2), context.input(3), *dSum};
@@ -44,8 +42,10 @@ void gradient(GradientContext& context) {
 
 }  // namespace
 
-constinit const OpDef kMixedCrossEntropy{.name = "mixed_cross_entropy", .infer = infer, .gradient = gradient};
-constinit const OpDef kMixedCrossEntropyBackward{.name = "mixed_cross_entropy_backward", .infer = inferBackward};
+constinit const OpDef kMixedCrossEntropy{
+    .name = "mixed_cross_entropy", .infer = inferMixedCrossEntropy, .gradient = mixedCrossEntropyGradient};
+constinit const OpDef kMixedCrossEntropyBackward{.name = "mixed_cross_entropy_backward",
+                                                 .infer = inferMixedCrossEntropyBackward};
 
 LossValues mixedCrossEntropy(GraphBuilder& b, ValueId logits, const MixedLabels& mixed, double smoothing,
                              const std::string& name, bool masked) {

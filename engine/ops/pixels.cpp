@@ -20,7 +20,7 @@ void expectPixels(const TensorType& pixels, std::int64_t samples, std::int64_t c
            {std::string(kName), "pixels", "u8[" + first + "x" + std::to_string(channels) + "xHxW]", pixels.text()});
 }
 
-std::vector<TensorType> infer(std::span<const TensorType> in, const Attrs& attrs) {
+std::vector<TensorType> inferPixelsToImages(std::span<const TensorType> in, const Attrs& attrs) {
     const auto& own = attrs.as<PixelsAttrs>();
     expectInputs(kName, in, 2, 3);
     const TensorType& recipes = in[0];
@@ -74,7 +74,7 @@ ImageMaker::ImageMaker(const TensorType& recipeType, const TensorType& images, b
       recipes(static_cast<int>(recipeType.shape[1] / kRecipeNumbers)),
       gathers(fromDataset) {}
 
-constinit const OpDef kPixelsToImages{.name = kName, .infer = infer};
+constinit const OpDef kPixelsToImages{.name = kName, .infer = inferPixelsToImages};
 
 ValueId pixelsToImages(GraphBuilder& b, std::vector<ValueId> inputs, PixelsAttrs attrs, const std::string& name) {
     return b.append(kPixelsToImages, std::move(inputs), Attrs::of(std::move(attrs)), name)[0];

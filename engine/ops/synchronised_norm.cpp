@@ -20,7 +20,7 @@ std::vector<TensorType> inferSums(Types in, const Attrs&) {
     return {sumsType(channels)};
 }
 
-std::vector<TensorType> inferTrain(Types in, const Attrs& attrs) {
+std::vector<TensorType> inferTrainFromSums(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "batch_norm_train_from_sums";
     expectInputs(op, in, 6);
     checkNorm(op, in, attrs);
@@ -39,7 +39,7 @@ std::vector<TensorType> inferBackwardSums(Types in, const Attrs&) {
     return {sumsType(channels), channels, channels};
 }
 
-std::vector<TensorType> inferBackward(Types in, const Attrs&) {
+std::vector<TensorType> inferBackwardFromSums(Types in, const Attrs&) {
     constexpr std::string_view op = "batch_norm_backward_from_sums";
     expectInputs(op, in, 6);
     const TensorType channels = normChannels(op, in[0]);
@@ -52,7 +52,7 @@ std::vector<TensorType> inferBackward(Types in, const Attrs&) {
 }
 
 // All that depends on x through the sums is in dx, so no gradient flows through them.
-void trainGradient(GradientContext& context) {
+void trainFromSumsGradient(GradientContext& context) {
     const auto dy = context.outputGradient(0);
     if (!dy) return;
     const ValueId x = context.input(0), mean = context.output(1), invStd = context.output(2);
@@ -69,9 +69,10 @@ void trainGradient(GradientContext& context) {
 
 constinit const OpDef kBatchNormSums{.name = "batch_norm_sums", .infer = inferSums};
 constinit const OpDef kBatchNormTrainFromSums{
-    .name = "batch_norm_train_from_sums", .infer = inferTrain, .gradient = trainGradient};
+    .name = "batch_norm_train_from_sums", .infer = inferTrainFromSums, .gradient = trainFromSumsGradient};
 constinit const OpDef kBatchNormBackwardSums{.name = "batch_norm_backward_sums", .infer = inferBackwardSums};
-constinit const OpDef kBatchNormBackwardFromSums{.name = "batch_norm_backward_from_sums", .infer = inferBackward};
+constinit const OpDef kBatchNormBackwardFromSums{.name = "batch_norm_backward_from_sums",
+                                                 .infer = inferBackwardFromSums};
 
 ValueId synchronisedNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, ValueId runningMean,
                          ValueId runningVariance, const BatchNormAttrs& attrs, const std::string& name) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -34,6 +36,14 @@ const T* input(const KernelCall& call, std::size_t i) {
 template <class T = double>
 T* output(const KernelCall& call, std::size_t i) {
     return reinterpret_cast<T*>(call.outputs[i]);
+}
+
+// log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
+inline double logSumExp(const double* z, std::int64_t classes) {
+    const double largest = *std::max_element(z, z + classes);
+    double sum = 0;
+    for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(z[c] - largest);
+    return largest + std::log(sum);
 }
 
 // The extents of an image batch, or of its filters; a tensor of rank 2 is an image of 1 x 1.

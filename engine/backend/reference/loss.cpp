@@ -32,14 +32,6 @@ Batch batchOf(const Graph& graph, const Node& node, bool masked) {
     return {logits.count() / logits[-1], logits[-1], masked};
 }
 
-// log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
-double logSumExp(const double* z, std::int64_t classes) {
-    const double largest = *std::max_element(z, z + classes);
-    double sum = 0;
-    for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(z[c] - largest);
-    return largest + std::log(sum);
-}
-
 double target(const CrossEntropyAttrs& attrs, std::int64_t classes, bool isLabel) {
     return (isLabel ? 1 - attrs.smoothing : 0) + attrs.smoothing / static_cast<double>(classes);
 }

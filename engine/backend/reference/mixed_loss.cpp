@@ -52,14 +52,6 @@ private:
     bool m_masked;
 };
 
-// log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
-double logSumExp(const double* z, std::int64_t classes) {
-    const double largest = *std::max_element(z, z + classes);
-    double sum = 0;
-    for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(z[c] - largest);
-    return largest + std::log(sum);
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> makeMixedCrossEntropy(const Graph& graph, const Node& node) {
