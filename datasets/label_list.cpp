@@ -1,6 +1,5 @@
 #include "datasets/label_list.h"
 
-#include <algorithm>
 #include <sstream>
 #include <string_view>
 

@@ -1,10 +1,10 @@
 #include "datasets/named_pictures.h"
 
-#include "datasets/ascii.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "datasets/ascii.h"
 
 namespace lockstep {
 

@@ -38,7 +38,7 @@ ChannelAffine NormedInput::affine(const float* room, std::size_t block) const {
 
 void NormedInput::apply(const float* room, const float* x, std::size_t block, std::size_t stride, std::size_t pixels,
                         float* y) const {
-    // Of eight channels it comes twice.
+    // A pattern of eight channels has them twice.
     const auto patternOf = [block](const float* from, float* pattern) {
         for (std::size_t lane = 0; lane < kChannelsOfBlock; lane += block) std::copy_n(from, block, pattern + lane);
         return pattern;

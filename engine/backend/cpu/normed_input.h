@@ -13,7 +13,7 @@ public:
     explicit operator bool() const { return m_blocks > 0; }
 
     // The channels' affine forms, to be made before anything is read; `room` has floats() and stays with the caller.
-    // Channel blocks of 16.
+    // Each is of 16 channels, however x lies.
     std::size_t floats() const { return m_blocks * 3 * 16; }
     void prepare(const KernelCall& call, float* room) const;
     ChannelAffine affine(const float* room, std::size_t block) const;
