@@ -1,7 +1,9 @@
 #include "engine/backend/cpu/wait_policy.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
@@ -17,8 +19,9 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
-constexpr double kMissed = 0.05;  // of a core: less happens on idle machines, too
-constexpr double kCalm = 1;       // seconds
+constexpr double kRemembers = 0.5;                // seconds
+constexpr double kBusyFrom = 0.5, kBusyTo = 0.4;  // cores: up to there waiting awake trains faster, from there asleep
+constexpr double kWakeUp = 5e-6;                  // seconds
 
 // GCC's manual, GOMP_SPINCOUNT: "when there are more OpenMP threads than available CPUs, 1000 and 100 spins are used".
 // While one of these lives there are: a team of its own that has nothing to do, and sleeps.
@@ -47,22 +50,23 @@ bool isSetByUser() { return std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_
 }  // namespace
 
 double secondsWithoutCore() {
-    double nanoseconds = 0;
+    double seconds = 0;
     bool found = false;
     std::error_code error;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-        std::ifstream file(task.path() / "schedstat");  // time on a core, time without one, times it got one
-        double on = 0, without = 0;
-        if (!(file >> on >> without)) continue;  // the thread has just ended
-        nanoseconds += without;
+        std::ifstream file(task.path() / "schedstat");    // time on a core, time without one, times it got one
+        double on = 0, without = 0, times = 0;            // in nanoseconds
+        if (!(file >> on >> without >> times)) continue;  // the thread has just ended
+        seconds += std::max(0., without / 1e9 - times * kWakeUp);
         found = true;
     }
-    return found ? nanoseconds / 1e9 : -1;
+    return found ? seconds : -1;
 }
 
 bool Contention::busyAfter(double starved, double seconds) {
-    m_calm = starved > kMissed * seconds ? 0 : m_calm + seconds;
-    m_busy = m_calm == 0 || (m_busy && m_calm < kCalm);
+    if (seconds <= 0) return m_busy;
+    m_missing += (std::max(0., starved / seconds) - m_missing) * -std::expm1(-seconds / kRemembers);
+    m_busy = m_missing > (m_busy ? kBusyTo : kBusyFrom);
     return m_busy;
 }
 
