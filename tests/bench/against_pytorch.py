@@ -128,6 +128,14 @@ def variants(args, row):
     return {'ours': ours, 'theirs': theirs if args.has_peer else []}
 
 
+# A batch has at least one sample for each device.
+def fits(args, row):
+    if variants(args, row)['ours']:
+        return True
+    print(f'{row.name()}: none of --devices {" ".join(args.devices)} is few enough for batch {row.batch}; add cpu:1')
+    return False
+
+
 # Each variant once, for a moment: which of them are the best.
 def choose(args, row):
     for side, all_of in variants(args, row).items():
@@ -198,6 +206,7 @@ def main():
     for row in [row for row in rows if row.model not in known]:
         print(f'{row.name()}: no such model')
         rows.remove(row)
+    rows = [row for row in rows if fits(args, row)]
     for row in rows:
         choose(args, row)
     for number in range(1, args.rounds + 1):

@@ -42,7 +42,7 @@ void overFloats(int threads, std::size_t count, Body body) {
 template <class Body>
 void inParts(int parts, std::size_t items, Body body) {
     const auto all = static_cast<std::size_t>(parts);
-#pragma omp parallel num_threads(parts) if (parts > 1)
+#pragma omp parallel num_threads(parts) if (parts > 1 && items > 1)
     for (auto part = static_cast<std::size_t>(omp_get_thread_num()); part < all;
          part += static_cast<std::size_t>(omp_get_num_threads())) {
         const auto [begin, end] = partOf(items, part, all);
