@@ -21,6 +21,7 @@ private slots:
     void residualNetworkIsFused();
     void normsOfEvaluationsAreFolded();
     void transformerIsFused();
+    void evaluationPacksWeightsAhead();
     void residualNetworkReordersNothing();
     void fewChannelsLieInLanes();
     void gradientsLieLikeTheirParameters();
@@ -154,6 +155,20 @@ void tst_cpu_lowering::transformerIsFused() {
         QCOMPARE(ops["dense_gelu"], 6);
         QCOMPARE(ops["add"] + ops["gelu"], 0);
     }
+}
+
+// But the ten rows of the classifier, and what Strassen's algorithm multiplies. Training changes its weights.
+void tst_cpu_lowering::evaluationPacksWeightsAhead() {
+    const auto packed = [](const Graph& low) {
+        int count = 0;
+        for (const Node& node : low.nodes())
+            count += node.op->name.starts_with("dense") && low.value(node.inputs[1]).layout != nullptr;
+        return count;
+    };
+    QCOMPARE(packed(lowered(modelGraph("mlp", 8, false))), 2);
+    QCOMPARE(packed(lowered(modelGraph("mlp", 8, true))), 0);
+    QCOMPARE(packed(lowered(modelGraph("gpt", 4, false))), 24);
+    QCOMPARE(packed(lowered(modelGraph("gpt", 64, false))), 0);
 }
 
 void tst_cpu_lowering::residualNetworkReordersNothing() {

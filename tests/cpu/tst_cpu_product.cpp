@@ -1,5 +1,6 @@
 #include <QtTest>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -29,6 +30,8 @@ private slots:
     void roundsToNearestEven();
     void bitsDoNotDependOnThreads_data() { machines(); }
     void bitsDoNotDependOnThreads();
+    void panelsAreReadAsTheyLie_data() { machines(); }
+    void panelsAreReadAsTheyLie();
     void symmetricOnesAreHalfMade_data() { machines(); }
     void symmetricOnesAreHalfMade();
     void denseLayersAgreeWithTheReference_data();
@@ -199,6 +202,30 @@ void tst_cpu_product::bitsDoNotDependOnThreads() {
         };
         const Floats alone = with(1);
         for (const int threads : {2, 3, 5}) QVERIFY(with(threads) == alone);
+    }
+}
+
+// The bits of the product that packs the same columns itself.
+void tst_cpu_product::panelsAreReadAsTheyLie() {
+    QFETCH(int, index);
+    const std::size_t width = Chosen(index).simd->panelColumns;
+    for (const auto& [rows, panels, depth] :
+         std::vector<std::array<std::size_t, 3>>{{1, 1, 5}, {15, 3, 300}, {300, 2, 70}, {40, 1024 / width + 2, 520}}) {
+        const std::size_t columns = panels * width;
+        const Floats a = noise(1, rows * depth), b = noise(2, depth * columns), bias = noise(3, columns);
+        Floats packed(b.size());
+        for (std::size_t k = 0; k < depth; ++k) {
+            for (std::size_t column = 0; column < columns; ++column)
+                packed[(column / width * depth + k) * width + column % width] = b[k * columns + column];
+        }
+        const ProductEnd end{.bias = bias.data(), .relu = true};
+        for (const int threads : {1, 2, 3}) {
+            const Chosen machine(index, threads);
+            const Matrix left = Matrix::rowMajor(rows, depth);
+            const Product plain(machine, left, Matrix::rowMajor(depth, columns));
+            const Product ahead(machine, left, Matrix::inPanels(depth, columns, width));
+            QVERIFY(run(ahead, a, packed, rows * columns, end) == run(plain, a, b, rows * columns, end));
+        }
     }
 }
 

@@ -17,6 +17,13 @@ Matrix matrixOf(const Value& value) {
     return Matrix::rowMajor(static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]));
 }
 
+// The transpose of a layer's weights, which may lie in panels of it.
+Matrix weightsOf(const Value& value) {
+    const Matrix rows = matrixOf(value);
+    const onednn::Desc desc = descOf(value);
+    return desc.isRowMajor() ? rows.transposed() : Matrix::inPanels(rows.columns, rows.rows, bestSimd().panelColumns);
+}
+
 bool isLibrarys(const Order& order) { return order.node.algorithm == kLibraryBf16; }
 
 }  // namespace
@@ -38,8 +45,7 @@ std::unique_ptr<Kernel> makeDense(const Order& order) {
     const OpDef* op = order.node.op;
     const std::size_t addend = op == &kDenseAdd ? order.node.inputs.size() - 1 : 0;
     const bool hasBias = order.node.inputs.size() == (addend ? 4 : 3);
-    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)).transposed(),
-                          arithmeticOf(order.node));
+    const Product product(order.machine, matrixOf(order.input(0)), weightsOf(order.input(1)), arithmeticOf(order.node));
     return kernelOf(
         [product, op, addend, hasBias, last = order.node.outputs.size() - 1](const KernelCall& call) {
             ProductEnd end;

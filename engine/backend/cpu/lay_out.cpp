@@ -234,14 +234,35 @@ bool hasSmallProductsOnly(const Graph& graph) {
     });
 }
 
-// Our own products pack what they read, so that nothing is gained by another layout; the library's read rows of bf16
-// where they lie, and make them, but for gradients of weights, which are sums of floats.
+// Whether weights of floats are packed ahead of the product rather than in it: where they stay as they are, once. Of
+// many, the memory would be more than the time is worth.
+bool arePackedAhead(const LayoutPass& pass, const Node& node) {
+    constexpr std::int64_t kMany = 4 << 20;
+    const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
+    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && w.count() <= kMany &&
+           w[0] % static_cast<std::int64_t>(bestSimd().panelColumns) == 0;
+}
+
+void layOutPackedProduct(LayoutPass& pass, const Node& node) {
+    const auto width = static_cast<int>(bestSimd().panelColumns);
+    const std::vector<std::int64_t> dims = dimsOf(pass.oldValue(node.inputs[1]).type.shape);
+    std::vector<ValueId> inputs;
+    for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
+    inputs[1] = pass.weights(node.inputs[1], Desc::rowPanels(dims, width), "oi");
+    pass.emit(node, std::move(inputs), "simd");
+}
+
+// Our own products pack what they read, so that nothing is gained by another layout but of weights that stay; the
+// library's read rows of bf16 where they lie, and make them, but for gradients of weights, which are sums of floats.
 void layOutProduct(LayoutPass& pass, const Node& node) {
     const Shape& x = pass.oldValue(node.inputs[0]).type.shape;
     const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
     const bool isBackwardData = node.op == &kDenseBackwardData || node.op == &kDenseBackwardDataGelu;
     const bool isFast = isBackwardWeights(node) ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
                                                 : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
+    const bool isForward = !isBackwardData && !isBackwardWeights(node);
+    const bool arePlain = pass.operands() == DType::F32 && !isFast;
+    if (isForward && arePlain && arePackedAhead(pass, node)) return layOutPackedProduct(pass, node);
     if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, isFast ? kStrassen : "simd");
     if (!pass.areHalves(x) || hasSmallProductsOnly(pass.before()))
         return layOutRowMajor(pass, node, std::string(text(pass.operands())));

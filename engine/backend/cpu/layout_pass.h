@@ -39,6 +39,7 @@ public:
         return role == ValueRole::Parameter || role == ValueRole::Frozen;
     }
     void decide(ValueId parameter, const onednn::Desc& desc, const char* axes);
+    bool hasGradients() const { return !m_parameters.empty(); }
     std::optional<ValueId> parameterOf(ValueId gradient) const;  // whose gradient an old value is
 
     // The new value of an old one in a given form, by way of a reorder where it has another.

@@ -91,6 +91,19 @@ Desc Desc::productPanels(std::span<const std::int64_t> dims, int columnAxis) {
     });
 }
 
+Desc Desc::rowPanels(std::span<const std::int64_t> dims, int width) {
+    return guarded([&] {
+        memory::desc desc(dimsOf(dims), memory::data_type::f32, rowMajorStrides(dims));
+        dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+        blocking.strides[0] = dims[1] * width;
+        blocking.strides[1] = width;
+        blocking.inner_nblks = 1;
+        blocking.inner_blks[0] = width;
+        blocking.inner_idxs[0] = 0;
+        return wrap(desc);
+    });
+}
+
 Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
     constexpr std::int64_t kLanes = 16;
     return guarded([&] {

@@ -85,7 +85,7 @@ Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, Arith
     const std::size_t depth = std::min(kDepth, a.columns);
     m_blockFloats = roundUp(std::min(kRowPanels * simd.panelRows, a.rows), simd.panelRows) * depth + 16;
     m_blockFloats = roundUp(m_blockFloats, 16);
-    m_panelFloats = roundUp(std::min(kColumns, b.columns), simd.panelColumns) * depth;
+    if (b.panelWidth == 0) m_panelFloats = roundUp(std::min(kColumns, b.columns), simd.panelColumns) * depth;
 }
 
 Product Product::symmetric(const Machine& machine, const Matrix& a, const Matrix& b) {
@@ -137,7 +137,7 @@ void Product::multiply(const Call& call, const Range& rows, const Range& columns
             extent.depth = depth;
             if (m_isStrassen) {
                 packQuarterColumns(call.b, extent, call.panels);
-            } else {
+            } else if (m_b.panelWidth == 0) {
                 packColumns(call.b, extent, call.panels);
                 toElements(call.panels, divideUp(sizeOf(extent.columns), simd.panelColumns), simd.panelColumns,
                            sizeOf(depth));
@@ -272,12 +272,20 @@ void Product::toElements(float* panels, std::size_t count, std::size_t width, st
     if (m_elements == Elements::Pairs) m_machine.bf16->toPairs(panels, count, width, depth);
 }
 
+Product::Panels Product::panelsOf(const Call& call, const Extent& extent, std::size_t depth) const {
+    const std::size_t width = m_machine.simd->panelColumns;
+    if (m_b.panelWidth == 0) return {call.panels, width * depth};
+    return {call.b + extent.columns.begin * m_b.rows + extent.depth.begin * width, width * m_b.rows};
+}
+
 void Product::multiplyBlock(const Call& call, const Extent& extent) const {
     const std::size_t width = m_machine.simd->panelColumns;
     const bool isLast = extent.depth.end == m_a.columns;
-    GemmRun run{.a = call.block, .panel = call.panels};
+    GemmRun run{.a = call.block};
     run.rows = sizeOf(extent.rows);
     run.depth = m_elements == Elements::Pairs ? divideUp(sizeOf(extent.depth), 2) : sizeOf(extent.depth);
+    const Panels panels = panelsOf(call, extent, run.depth);
+    run.panel = panels.first;
     run.cRowStride = m_b.columns;
     run.adds = extent.depth.begin > 0;
     run.relu = isLast && call.end.relu;
@@ -288,7 +296,7 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
         run.bias = isLast && call.end.bias ? call.end.bias + column : nullptr;
         run.c = call.c + extent.rows.begin * m_b.columns + column;
         gemm(run);
-        run.panel += width * run.depth;
+        run.panel += panels.stride;
     }
 }
 

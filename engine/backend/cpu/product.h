@@ -6,11 +6,14 @@
 
 namespace lockstep::cpu {
 
-// A matrix in memory: rows or columns next to each other.
+// A matrix in memory: rows or columns next to each other, or panels, which hold `panelWidth` columns each, row by row.
 struct Matrix {
-    std::size_t rows = 0, columns = 0, rowStride = 0, columnStride = 1;
+    std::size_t rows = 0, columns = 0, rowStride = 0, columnStride = 1, panelWidth = 0;
 
     static Matrix rowMajor(std::size_t rows, std::size_t columns) { return {rows, columns, columns, 1}; }
+    static Matrix inPanels(std::size_t rows, std::size_t columns, std::size_t width) {
+        return {rows, columns, width, 1, width};
+    }
     Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
 };
 
@@ -35,9 +38,10 @@ struct ProductEnd {
 // c = a b, c row-major; with operands in bf16 both are rounded to it as they are packed, and sums stay f32. Both are
 // packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008):
 // panels of b's columns that stay in the first-level cache one after the other, blocks of a's rows that stay in the
-// second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself. The bits do
-// not depend on the threads: by Strassen's algorithm, where rows and columns come in pairs, these are at a distance of
-// their own within blocks, of which each thread has whole ones.
+// second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself; a b that is
+// in panels as wide as the instruction set's is read as it lies, by plain arithmetic of floats. The bits do not depend
+// on the threads: by Strassen's algorithm, where rows and columns come in pairs, these are at a distance of their own
+// within blocks, of which each thread has whole ones.
 class Product {
 public:
     Product(const Machine& machine, const Matrix& a, const Matrix& b, Arithmetic arithmetic = Arithmetic::Plain);
@@ -62,6 +66,12 @@ private:
         Range rows, columns, depth;
     };
 
+    // Of b's columns: where the first lies, and how far the next is from each.
+    struct Panels {
+        const float* first;
+        std::size_t stride;
+    };
+
     // Rows and columns that stay together: panels, or pairs of some.
     std::size_t rowUnit() const;
     std::size_t columnUnit() const;
@@ -79,6 +89,7 @@ private:
     void packRows(const float* a, const Extent& extent, float* block) const;
     void packColumns(const float* b, const Extent& extent, float* panels) const;
     void toElements(float* panels, std::size_t count, std::size_t width, std::size_t depth) const;
+    Panels panelsOf(const Call& call, const Extent& extent, std::size_t depth) const;  // depth: rows of those packed
     void multiplyBlock(const Call& call, const Extent& extent) const;
     void finishBlock(const Call& call, const Extent& extent) const;
     void mirror(float* c) const;
