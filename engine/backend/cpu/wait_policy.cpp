@@ -49,18 +49,18 @@ bool isSetByUser() { return std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_
 
 }  // namespace
 
-double secondsWithoutCore() {
+std::optional<double> secondsWithoutCore() {
     double seconds = 0;
     bool found = false;
     std::error_code error;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-        std::ifstream file(task.path() / "schedstat");    // time on a core, time without one, times it got one
-        double on = 0, without = 0, times = 0;            // in nanoseconds
+        std::ifstream file(task.path() / "schedstat");  // ns on a core, ns without one, how often it got one
+        double on = 0, without = 0, times = 0;
         if (!(file >> on >> without >> times)) continue;  // the thread has just ended
-        seconds += std::max(0., without / 1e9 - times * kWakeUp);
+        seconds += without / 1e9 - times * kWakeUp;
         found = true;
     }
-    return found ? seconds : -1;
+    return found ? std::optional(seconds) : std::nullopt;
 }
 
 bool Contention::busyAfter(double starved, double seconds) {
@@ -80,7 +80,7 @@ std::shared_ptr<WaitPolicy> WaitPolicy::shared() {
 }
 
 WaitPolicy::WaitPolicy() {
-    if (isSetByUser() || secondsWithoutCore() < 0) return;
+    if (isSetByUser() || !secondsWithoutCore()) return;
     m_watcher = std::jthread(watch);
 }
 
@@ -91,10 +91,10 @@ void WaitPolicy::watch(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     Contention contention;
     std::optional<IdleTeam> team;
-    double without = secondsWithoutCore();
+    double without = secondsWithoutCore().value_or(0);
     auto at = Clock::now();
     while (!stopped.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); })) {
-        const double nowWithout = secondsWithoutCore();
+        const double nowWithout = secondsWithoutCore().value_or(without);
         const auto now = Clock::now();
         // A thread that has ended takes what it waited along: then there is less than before.
         const bool busy = contention.busyAfter(nowWithout - without, std::chrono::duration<double>(now - at).count());

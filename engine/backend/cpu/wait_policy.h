@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -41,7 +42,7 @@ private:
 };
 
 // Seconds that this process's threads have waited for cores since each began, but for what a wake-up takes on a core
-// that is free; negative: the system does not say.
-double secondsWithoutCore();
+// that is free: of use as a difference. None: the system does not say.
+std::optional<double> secondsWithoutCore();
 
 }  // namespace lockstep::cpu
