@@ -1,3 +1,5 @@
+#include <thread>
+
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
@@ -69,6 +71,20 @@ private slots:
         QCOMPARE(timings.choose(window(Pass::BackwardData), 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
         QCOMPARE(ConvTimings(path(), "another processor").choose(pass, 1, AlgorithmChoice::AsTimed),
                  ConvAlgorithm::Winograd);
+    }
+
+    // With those of the run they would be more than there are cores: then all of them wait asleep.
+    void whatWasTimedLeavesNoThreadsBehind() {
+        needsWideRegisters();
+        const auto threads = [] { return QDir("/proc/self/task").entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(); };
+        bool isGone = false;
+        std::jthread([&] {
+            const auto before = threads();
+            ConvTimings(path(), "a processor").choose(window(Pass::Forward), 2, AlgorithmChoice::Timed);
+            isGone = QTest::qWaitFor([&] { return threads() <= before; });
+        }).join();
+        QCOMPARE(files().size(), 1);
+        QVERIFY(isGone);
     }
 
     void othersAreNotTimed() {

@@ -19,7 +19,8 @@ private:
     int m_before;
 };
 
-// A share of the cores: the OpenMP team of the thread that opened it, with N threads that treat denormals as zero.
+// A share of the cores: the OpenMP team of the thread that opened it, with N threads that treat denormals as zero, and
+// that end with it: while more of them live than there are cores, whatever they do, those of all teams wait asleep.
 // Threads are not pinned: the system places them better than we could on a machine shared with others.
 class CpuDevice final : public Device {
 public:
