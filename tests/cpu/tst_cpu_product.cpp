@@ -209,11 +209,10 @@ void tst_cpu_product::bitsDoNotDependOnThreads() {
 void tst_cpu_product::panelsAreReadAsTheyLie() {
     QFETCH(int, index);
     const std::size_t width = Chosen(index).simd->panelColumns;
-    for (const auto& [rows, panels, depth] :
-         std::vector<std::array<std::size_t, 3>>{{1, 1, 5}, {15, 3, 300}, {300, 2, 70}, {40, 1024 / width + 2, 520}}) {
-        const std::size_t columns = panels * width;
+    for (const auto& [rows, columns, depth] : std::vector<std::array<std::size_t, 3>>{
+             {1, width, 5}, {15, 3 * width, 300}, {300, 2 * width - 3, 70}, {7, 10, 84}, {40, 1024 + 2 * width, 520}}) {
         const Floats a = noise(1, rows * depth), b = noise(2, depth * columns), bias = noise(3, columns);
-        Floats packed(b.size());
+        Floats packed(roundUp(columns, width) * depth);
         for (std::size_t k = 0; k < depth; ++k) {
             for (std::size_t column = 0; column < columns; ++column)
                 packed[(column / width * depth + k) * width + column % width] = b[k * columns + column];

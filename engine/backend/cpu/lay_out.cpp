@@ -239,8 +239,7 @@ bool hasSmallProductsOnly(const Graph& graph) {
 bool arePackedAhead(const LayoutPass& pass, const Node& node) {
     constexpr std::int64_t kMany = 4 << 20;
     const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
-    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && w.count() <= kMany &&
-           w[0] % static_cast<std::int64_t>(bestSimd().panelColumns) == 0;
+    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && w.count() <= kMany;
 }
 
 void layOutPackedProduct(LayoutPass& pass, const Node& node) {

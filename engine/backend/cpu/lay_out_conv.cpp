@@ -205,12 +205,18 @@ void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) 
     pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{y}});
 }
 
+// So few samples that most of the lanes would be empty. In training, parameters lie as they do for any batch.
+bool isOfFew(const LayoutPass& pass, ValueId x) {
+    constexpr std::int64_t kEnough = 12;
+    return !pass.hasGradients() && pass.oldValue(x).type.shape[0] < kEnough;
+}
+
 }  // namespace
 
 void layOutConv(LayoutPass& pass, const Node& node) {
     const Conv2dAttrs& attrs = convAttrs(node);
     const ValueId x = node.inputs[0], w = node.inputs[1];
-    if (suitsLanes(attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape)) {
+    if (!isOfFew(pass, x) && suitsLanes(attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape)) {
         std::vector<ValueId> inputs{takeLanes(pass, x), takeRowMajorWeights(pass, w)};
         if (node.inputs.size() == 3) inputs.push_back(pass.rowMajor(node.inputs[2]));
         return pass.emit(node, std::move(inputs), "lanes", {lanesForm(pass, node.outputs[0])});
@@ -223,6 +229,7 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     Choice choice = choiceOf(conv);
     setEnd(endOf(node), choice.request);
     choice.sources = pass.imageLayouts(x);
+    if (conv.x[1] < pass.block()) choice.sources.push_back(Desc::rowMajor(conv.x.dims(), DType::F32));
     choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
     const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);

@@ -97,6 +97,7 @@ Desc Desc::rowPanels(std::span<const std::int64_t> dims, int width) {
         dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
         blocking.strides[0] = dims[1] * width;
         blocking.strides[1] = width;
+        desc.data.padded_dims[0] = (dims[0] + width - 1) / width * width;
         blocking.inner_nblks = 1;
         blocking.inner_blks[0] = width;
         blocking.inner_idxs[0] = 0;
