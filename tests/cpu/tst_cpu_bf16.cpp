@@ -38,6 +38,7 @@ private slots:
     void attentionRoundsOperandsAlone_data();
     void attentionRoundsOperandsAlone();
     void rowsOfTilesLieInMemoryAsThat();
+    void weightsOfEvaluationsAreHalves();
     void smallProductsAreOurs();
     void whatComesBehindItReadsIt();
     void graphsAgreeWithTheReference_data();
@@ -368,6 +369,23 @@ void tst_cpu_bf16::rowsOfTilesLieInMemoryAsThat() {
         const auto [all, ofFloats] = rowsIn(pairs(), encoder(samples));
         QVERIFY(all > 8);
         QCOMPARE(ofFloats, samples * kTokens < 512 ? all : 0);
+    }
+}
+
+// Rounded and laid out once, as long as they stay what they are; in training with each product.
+void tst_cpu_bf16::weightsOfEvaluationsAreHalves() {
+    for (const auto& [name, dtype] : {std::pair("transformer", DType::F32), {"transformer-evaluation", DType::BF16}}) {
+        const auto found = std::ranges::find(graphCases(), name, &GraphCase::name);
+        QVERIFY(found != graphCases().end());
+        const Graph graph = toPrecision(found->build(DType::F32), DType::BF16);
+        const Graph lowered = tiles().lower(graph, {.precision = Precision::Bf16});
+        int products = 0;
+        for (const Node& node : lowered.nodes()) {
+            if (node.algorithm != cpu::kLibraryBf16 || node.op->name.starts_with("dense_backward")) continue;
+            QCOMPARE(lowered.typeOf(node.inputs[1]).dtype, dtype);
+            ++products;
+        }
+        QCOMPARE(products, 7);
     }
 }
 

@@ -185,6 +185,8 @@ std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order);
 std::unique_ptr<Kernel> makeLibraryDense(const Order& order);
 std::unique_ptr<Kernel> makeLibraryDenseBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeLibraryDenseBackwardWeights(const Order& order);
+// How the weights w of a node with rows x of bf16 lie best, of bf16, too.
+onednn::Desc libraryWeights(const onednn::Engine& engine, const Node& node, const Shape& x, const Shape& w);
 // Over rows, of floats or of bf16.
 template <class T>
 void sumColumns(const Machine& machine, const T* rows, std::size_t count, std::size_t columns, float* sums);

@@ -45,20 +45,29 @@ bool readsHalves(const OpDef& op) {
     return std::ranges::count(ops, &op) > 0 || std::ranges::any_of(kActivations, isEither);
 }
 
-// The inputs at `rows` and the first `outputs` are rows of features, of floats or of bf16. All else is of floats.
-void layOutRows(LayoutPass& pass, const Node& node, const std::vector<std::size_t>& rows, std::string algorithm,
-                std::size_t outputs = 1) {
+// The inputs at `rows` are rows of features, of floats or of bf16. All else is of floats.
+std::vector<ValueId> takeRows(LayoutPass& pass, const Node& node, const std::vector<std::size_t>& rows) {
     std::vector<ValueId> inputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const bool isRows = std::ranges::count(rows, i) > 0;
         inputs.push_back(isRows ? pass.rows(node.inputs[i]) : pass.rowMajor(node.inputs[i]));
     }
+    return inputs;
+}
+
+// So are the first `outputs`.
+void emitRows(LayoutPass& pass, const Node& node, std::vector<ValueId> inputs, std::string algorithm,
+              std::size_t outputs) {
     std::vector<Form> forms(node.outputs.size());
     for (std::size_t i = 0; i < outputs; ++i) {
         const Shape& shape = pass.oldValue(node.outputs[i]).type.shape;
         if (pass.areHalves(shape)) forms[i] = {Desc::rowMajor(shape.dims(), DType::BF16)};
     }
     pass.emit(node, std::move(inputs), std::move(algorithm), std::move(forms));
+}
+
+void layOutRows(LayoutPass& pass, const Node& node, const std::vector<std::size_t>& rows, std::string algorithm) {
+    emitRows(pass, node, takeRows(pass, node, rows), std::move(algorithm), 1);
 }
 
 void layOutRowMajor(LayoutPass& pass, const Node& node, std::string algorithm) {
@@ -234,8 +243,8 @@ bool hasSmallProductsOnly(const Graph& graph) {
     });
 }
 
-// Whether weights of floats are packed ahead of the product rather than in it: where they stay as they are, once. Of
-// many, the memory would be more than the time is worth.
+// Whether weights are packed ahead of the product rather than in it: where they stay as they are, once. Of many, the
+// memory would be more than the time is worth.
 bool arePackedAhead(const LayoutPass& pass, const Node& node) {
     constexpr std::int64_t kMany = 4 << 20;
     const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
@@ -265,7 +274,12 @@ void layOutProduct(LayoutPass& pass, const Node& node) {
     if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, isFast ? kStrassen : "simd");
     if (!pass.areHalves(x) || hasSmallProductsOnly(pass.before()))
         return layOutRowMajor(pass, node, std::string(text(pass.operands())));
-    if (!isBackwardWeights(node)) return layOutRows(pass, node, rowsOfProduct(node), kLibraryBf16, node.outputs.size());
+    if (!isBackwardWeights(node)) {
+        std::vector<ValueId> inputs = takeRows(pass, node, rowsOfProduct(node));
+        if (isForward && arePackedAhead(pass, node))
+            inputs[1] = pass.weights(node.inputs[1], libraryWeights(pass.engine(), node, x, w), "oi");
+        return emitRows(pass, node, std::move(inputs), kLibraryBf16, node.outputs.size());
+    }
     pass.emit(node, {pass.rows(node.inputs[0]), pass.rows(node.inputs[1])}, kLibraryBf16);
 }
 

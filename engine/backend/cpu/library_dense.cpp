@@ -21,6 +21,21 @@ Operand operandOf(const Value& value) {
 
 Operand transposed(const Operand& operand) { return {operand.matrix.transposed(), operand.dtype}; }
 
+// The transpose of a layer's weights: floats in rows, or bf16 as the library likes them.
+Operand turnedWeightsOf(const Value& value) {
+    Operand weights = transposed(operandOf(value));
+    if (value.layout) weights.desc = descOf(value).transposed();
+    return weights;
+}
+
+End productEndOf(const Node& node) {
+    const bool adds = node.op == &kDenseAdd;
+    return {.bias = node.inputs.size() == (adds ? 4 : 3),
+            .with = adds ? WithOther::Added : WithOther::Nothing,
+            .relu = node.op == &kDenseRelu,
+            .dtype = DType::BF16};
+}
+
 // GELU of what a product left, in place or beside its slopes.
 void geluOf(const Machine& machine, Bf16* x, Bf16* y, std::size_t count) {
     overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
@@ -32,24 +47,26 @@ void geluOf(const Machine& machine, Bf16* x, Bf16* y, std::size_t count) {
 
 }  // namespace
 
+onednn::Desc libraryWeights(const onednn::Engine& engine, const Node& node, const Shape& x, const Shape& w) {
+    const auto rows = Matrix::rowMajor(static_cast<std::size_t>(x[0]), static_cast<std::size_t>(x[1]));
+    const auto weights = Matrix::rowMajor(static_cast<std::size_t>(w[0]), static_cast<std::size_t>(w[1]));
+    return LibraryProduct::wantedOf(engine, {rows, DType::BF16}, weights.transposed(), productEndOf(node)).transposed();
+}
+
 std::unique_ptr<Kernel> makeLibraryDense(const Order& order) {
-    const OpDef* op = order.node.op;
+    const End end = productEndOf(order.node);
+    const bool hasGelu = order.node.op == &kDenseGelu;
     const std::optional<std::size_t> other =
-        op == &kDenseAdd ? std::optional(order.node.inputs.size() - 1) : std::nullopt;
-    const bool hasBias = order.node.inputs.size() == (other ? 4 : 3);
-    LibraryProduct product(order.machine, operandOf(order.input(0)), transposed(operandOf(order.input(1))),
-                           {.bias = hasBias,
-                            .with = other ? WithOther::Added : WithOther::Nothing,
-                            .relu = op == &kDenseRelu,
-                            .dtype = DType::BF16});
+        end.with == WithOther::Added ? std::optional(order.node.inputs.size() - 1) : std::nullopt;
+    LibraryProduct product(order.machine, operandOf(order.input(0)), turnedWeightsOf(order.input(1)), end);
     const std::size_t workspace = product.workspaceBytes();
     return kernelOf(
-        [&machine = order.machine, product = std::move(product), other, hasBias, hasGelu = op == &kDenseGelu,
+        [&machine = order.machine, product = std::move(product), other, end, hasGelu,
          last = order.node.outputs.size() - 1,
          count = static_cast<std::size_t>(order.output(0).type.shape.count())](const KernelCall& call) mutable {
             product.run({.a = call.inputs[0],
                          .b = call.inputs[1],
-                         .bias = hasBias ? call.inputs[2] : nullptr,
+                         .bias = end.bias ? call.inputs[2] : nullptr,
                          .other = other ? call.inputs[*other] : nullptr,
                          .c = call.outputs[0]},
                         call.workspace);

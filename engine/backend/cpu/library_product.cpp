@@ -21,25 +21,33 @@ onednn::Desc descOf(const LibraryProduct::Operand& operand) {
                                 signedOf(matrix.columnStride), operand.dtype);
 }
 
+onednn::Desc anyOf(const Matrix& matrix) {
+    return onednn::Desc::any(std::vector<std::int64_t>{signedOf(matrix.rows), signedOf(matrix.columns)}, DType::BF16);
+}
+
 onednn::Desc wanted(const LibraryProduct::Operand& operand) {
-    if (operand.dtype == DType::BF16) return descOf(operand);
-    return onednn::Desc::any(std::vector<std::int64_t>{signedOf(operand.matrix.rows), signedOf(operand.matrix.columns)},
-                             DType::BF16);
+    if (operand.desc) return operand.desc;
+    return operand.dtype == DType::BF16 ? descOf(operand) : anyOf(operand.matrix);
+}
+
+onednn::Plan planOf(const onednn::Engine& engine, const onednn::Desc& a, const onednn::Desc& b,
+                    const LibraryProduct::End& end) {
+    return onednn::planProduct(engine,
+                               {.a = a, .b = b, .c = end.dtype, .bias = end.bias, .with = end.with, .relu = end.relu});
 }
 
 }  // namespace
+
+onednn::Desc LibraryProduct::wantedOf(const onednn::Engine& engine, const Operand& a, const Matrix& b, const End& end) {
+    return planOf(engine, wanted(a), anyOf(b), end).arguments[1];
+}
 
 LibraryProduct::LibraryProduct(const Machine& machine, const Operand& a, const Operand& b, const End& end)
     : m_b(b),
       m_slice(sliceOf(machine, b, end)),
       m_rows(a.matrix.rows),
       m_made(end.dtype),
-      m_plan(onednn::planProduct(machine.engine, {.a = wanted(a),
-                                                  .b = wanted(m_slice),
-                                                  .c = end.dtype,
-                                                  .bias = end.bias,
-                                                  .with = end.with,
-                                                  .relu = end.relu})),
+      m_plan(planOf(machine.engine, wanted(a), wanted(m_slice), end)),
       m_product(machine.engine, m_plan),
       m_packA(packingOf(machine, a, m_plan.arguments[0])),
       m_packB(packingOf(machine, m_slice, m_plan.arguments[1])) {}

@@ -7,13 +7,15 @@ namespace lockstep::cpu {
 
 // c = a b by the library, with operands in bf16 and sums in f32: where a processor multiplies tiles (AMX), several
 // times as fast as pairs in vectors are. Operands of bf16 are read where they lie, next to each other in rows or in
-// columns; those of floats are rounded (to nearest, ties to even) and laid out as the library likes before each
-// product: of many columns of b so many at a time as stay in the cache, so that a large b takes no memory again.
+// columns, or as the library likes, if it says so; those of floats are rounded (to nearest, ties to even) and laid out
+// as it likes before each product: of many columns of b so many at a time as stay in the cache, so that a large b takes
+// no memory again.
 class LibraryProduct {
 public:
     struct Operand {
         Matrix matrix;
         DType dtype = DType::F32;
+        onednn::Desc desc{};  // of bf16 that lie in neither rows nor columns
     };
     // What becomes of the sums, in this order.
     struct End {
@@ -23,6 +25,9 @@ public:
         DType dtype = DType::F32;  // of c, and of the other, which lies as c does
     };
     LibraryProduct(const Machine& machine, const Operand& a, const Operand& b, const End& end);
+
+    // How a b of bf16 lies best.
+    static onednn::Desc wantedOf(const onednn::Engine& engine, const Operand& a, const Matrix& b, const End& end);
 
     struct Call {
         const std::byte *a, *b, *bias = nullptr, *other = nullptr;

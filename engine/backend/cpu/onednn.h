@@ -58,6 +58,7 @@ public:
     explicit operator bool() const { return m_impl != nullptr; }
     bool operator==(const Desc& other) const;
     Desc of(DType dtype) const;  // the same of other elements
+    Desc transposed() const;     // the same bytes, with rows and columns exchanged
     std::vector<std::int64_t> dims() const;
     DType dtype() const;
     bool isRowMajor() const;

@@ -138,6 +138,10 @@ Desc Desc::of(DType dtype) const {
     });
 }
 
+Desc Desc::transposed() const {
+    return guarded([&] { return wrap(m_impl->desc.permute_axes({1, 0})); });
+}
+
 bool Desc::operator==(const Desc& other) const {
     if (!m_impl || !other.m_impl) return m_impl == other.m_impl;
     return m_impl->desc == other.m_impl->desc;
