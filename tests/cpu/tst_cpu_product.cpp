@@ -209,8 +209,14 @@ void tst_cpu_product::bitsDoNotDependOnThreads() {
 void tst_cpu_product::panelsAreReadAsTheyLie() {
     QFETCH(int, index);
     const std::size_t width = Chosen(index).simd->panelColumns;
-    for (const auto& [rows, columns, depth] : std::vector<std::array<std::size_t, 3>>{
-             {1, width, 5}, {15, 3 * width, 300}, {300, 2 * width - 3, 70}, {7, 10, 84}, {40, 1024 + 2 * width, 520}}) {
+    using enum Arithmetic;
+    struct Case {
+        std::size_t rows, columns, depth;
+        Arithmetic arithmetic = Plain;
+    };
+    for (const auto& [rows, columns, depth, arithmetic] :
+         {Case{1, width, 5}, Case{15, 3 * width, 300}, Case{300, 2 * width - 3, 70}, Case{7, 10, 84},
+          Case{40, 1024 + 2 * width, 520}, Case{300, 20 * width, 256, Strassen}, Case{77, 4 * width, 1200, Strassen}}) {
         const Floats a = noise(1, rows * depth), b = noise(2, depth * columns), bias = noise(3, columns);
         Floats packed(roundUp(columns, width) * depth);
         for (std::size_t k = 0; k < depth; ++k) {
@@ -221,8 +227,8 @@ void tst_cpu_product::panelsAreReadAsTheyLie() {
         for (const int threads : {1, 2, 3}) {
             const Chosen machine(index, threads);
             const Matrix left = Matrix::rowMajor(rows, depth);
-            const Product plain(machine, left, Matrix::rowMajor(depth, columns));
-            const Product ahead(machine, left, Matrix::inPanels(depth, columns, width));
+            const Product plain(machine, left, Matrix::rowMajor(depth, columns), arithmetic);
+            const Product ahead(machine, left, Matrix::inPanels(depth, columns, width), arithmetic);
             QVERIFY(run(ahead, a, packed, rows * columns, end) == run(plain, a, b, rows * columns, end));
         }
     }

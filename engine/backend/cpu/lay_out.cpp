@@ -251,13 +251,13 @@ bool arePackedAhead(const LayoutPass& pass, const Node& node) {
     return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && w.count() <= kMany;
 }
 
-void layOutPackedProduct(LayoutPass& pass, const Node& node) {
+void layOutPackedProduct(LayoutPass& pass, const Node& node, std::string algorithm) {
     const auto width = static_cast<int>(bestSimd().panelColumns);
     const std::vector<std::int64_t> dims = dimsOf(pass.oldValue(node.inputs[1]).type.shape);
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
     inputs[1] = pass.weights(node.inputs[1], Desc::rowPanels(dims, width), "oi");
-    pass.emit(node, std::move(inputs), "simd");
+    pass.emit(node, std::move(inputs), std::move(algorithm));
 }
 
 // Our own products pack what they read, so that nothing is gained by another layout but of weights that stay; the
@@ -269,9 +269,11 @@ void layOutProduct(LayoutPass& pass, const Node& node) {
     const bool isFast = isBackwardWeights(node) ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
                                                 : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
     const bool isForward = !isBackwardData && !isBackwardWeights(node);
-    const bool arePlain = pass.operands() == DType::F32 && !isFast;
-    if (isForward && arePlain && arePackedAhead(pass, node)) return layOutPackedProduct(pass, node);
-    if (pass.operands() == DType::F32) return layOutRowMajor(pass, node, isFast ? kStrassen : "simd");
+    if (pass.operands() == DType::F32) {
+        std::string algorithm = isFast ? kStrassen : "simd";
+        if (isForward && arePackedAhead(pass, node)) return layOutPackedProduct(pass, node, std::move(algorithm));
+        return layOutRowMajor(pass, node, std::move(algorithm));
+    }
     if (!pass.areHalves(x) || hasSmallProductsOnly(pass.before()))
         return layOutRowMajor(pass, node, std::string(text(pass.operands())));
     if (!isBackwardWeights(node)) {

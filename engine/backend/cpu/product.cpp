@@ -259,6 +259,11 @@ void Product::packRows(const float* a, const Extent& extent, float* block) const
 
 void Product::packColumns(const float* b, const Extent& extent, float* panels) const {
     const std::size_t width = m_machine.simd->panelColumns, depth = sizeOf(extent.depth);
+    if (m_b.panelWidth > 0) {
+        for (std::size_t column = extent.columns.begin; column < extent.columns.end; column += width)
+            panels = std::copy_n(panelAt(b, column, extent.depth.begin), width * depth, panels);
+        return;
+    }
     const float* from = b + extent.depth.begin * m_b.rowStride + extent.columns.begin * m_b.columnStride;
     const std::size_t whole = m_b.columnStride == 1 ? sizeOf(extent.columns) / width * width : 0;
     if (whole > 0) splitRows(*m_machine.simd, from, m_b.rowStride, whole, depth, width, panels);
@@ -275,7 +280,12 @@ void Product::toElements(float* panels, std::size_t count, std::size_t width, st
 Product::Panels Product::panelsOf(const Call& call, const Extent& extent, std::size_t depth) const {
     const std::size_t width = m_machine.simd->panelColumns;
     if (m_b.panelWidth == 0) return {call.panels, width * depth};
-    return {call.b + extent.columns.begin * m_b.rows + extent.depth.begin * width, width * m_b.rows};
+    return {panelAt(call.b, extent.columns.begin, extent.depth.begin), width * m_b.rows};
+}
+
+// Where b lies in panels.
+const float* Product::panelAt(const float* b, std::size_t column, std::size_t row) const {
+    return b + column * m_b.rows + row * m_b.panelWidth;
 }
 
 void Product::multiplyBlock(const Call& call, const Extent& extent) const {

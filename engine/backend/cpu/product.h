@@ -38,10 +38,10 @@ struct ProductEnd {
 // c = a b, c row-major; with operands in bf16 both are rounded to it as they are packed, and sums stay f32. Both are
 // packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008):
 // panels of b's columns that stay in the first-level cache one after the other, blocks of a's rows that stay in the
-// second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself; a b that is
-// in panels as wide as the instruction set's is read as it lies, by plain arithmetic of floats. The bits do not depend
-// on the threads: by Strassen's algorithm, where rows and columns come in pairs, these are at a distance of their own
-// within blocks, of which each thread has whole ones.
+// second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself; a b of floats
+// that is in panels as wide as the instruction set's is read as it lies, by Strassen's algorithm copied panel by panel.
+// The bits do not depend on the threads: by Strassen's algorithm, where rows and columns come in pairs, these are at a
+// distance of their own within blocks, of which each thread has whole ones.
 class Product {
 public:
     Product(const Machine& machine, const Matrix& a, const Matrix& b, Arithmetic arithmetic = Arithmetic::Plain);
@@ -89,6 +89,7 @@ private:
     void packRows(const float* a, const Extent& extent, float* block) const;
     void packColumns(const float* b, const Extent& extent, float* panels) const;
     void toElements(float* panels, std::size_t count, std::size_t width, std::size_t depth) const;
+    const float* panelAt(const float* b, std::size_t column, std::size_t row) const;
     Panels panelsOf(const Call& call, const Extent& extent, std::size_t depth) const;  // depth: rows of those packed
     void multiplyBlock(const Call& call, const Extent& extent) const;
     void finishBlock(const Call& call, const Extent& extent) const;
