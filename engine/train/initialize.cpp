@@ -62,15 +62,20 @@ void fillAs(std::span<T> out, const Value& value, std::uint64_t seed) {
 
 }  // namespace
 
-HostTensor initialTensor(const Value& value, std::uint64_t seed) {
-    HostTensor tensor(value.type);
+void fillInitial(const Value& value, std::uint64_t seed, std::byte* to) {
+    const auto count = static_cast<std::size_t>(value.type.shape.count());
     switch (value.type.dtype) {
-        case DType::F32: fillAs(tensor.as<float>(), value, seed); break;
-        case DType::F64: fillAs(tensor.as<double>(), value, seed); break;
+        case DType::F32: return fillAs(std::span(reinterpret_cast<float*>(to), count), value, seed);
+        case DType::F64: return fillAs(std::span(reinterpret_cast<double*>(to), count), value, seed);
         default:
             throw EngineError(EngineError::Kind::Internal, value.name,
                               "only floats are initialised, not " + value.type.text());
     }
+}
+
+HostTensor initialTensor(const Value& value, std::uint64_t seed) {
+    HostTensor tensor(value.type);
+    fillInitial(value, seed, tensor.data());
     return tensor;
 }
 

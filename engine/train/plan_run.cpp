@@ -160,15 +160,34 @@ private:
     std::map<Key, std::shared_ptr<const Program>> m_training, m_evaluation;
 };
 
+// Of what constant steps make of weights, which lies among the activations.
+std::size_t constantBytes(const Program& program) {
+    std::size_t bytes = 0;
+    for (const Step& step : program.steps) {
+        if (!step.constant) continue;
+        const Graph& graph = *program.graphOf(step);
+        for (const ValueId output : graph.node(*step.node).outputs) bytes += graph.value(output).bytes();
+    }
+    return bytes;
+}
+
 // Arenas are as large as the hungriest program needs; activations are shared, too. A device with memory of its own has
 // the next batch there beside the step's.
 MemoryUse memoryOf(const RankPrograms& programs, bool hostMemory) {
     MemoryUse use;
     for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
         std::size_t most = 0;
+        const Program* hungriest = nullptr;
         for (const auto* program : {&programs.training, &programs.lastTraining, &programs.evaluation,
                                     &programs.lastEvaluation, &programs.writing}) {
-            if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
+            if (!*program || (*program)->arenaBytes[arena] <= most) continue;
+            most = (*program)->arenaBytes[arena];
+            hungriest = program->get();
+        }
+        if (arena == static_cast<std::size_t>(Arena::Activations) && hungriest) {
+            const std::size_t constants = std::min(most, constantBytes(*hungriest));
+            use.weights += constants;
+            most -= constants;
         }
         const bool isBatch = arena == static_cast<std::size_t>(Arena::Io);
         const bool isActivation =

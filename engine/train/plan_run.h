@@ -61,7 +61,8 @@ struct RankPrograms {
     std::shared_ptr<const Program> writing;  // rank 0's, where the run writes text: text_writer.h
 };
 // Bytes of one rank's arenas. What is independent of the batch: parameters, gradients, optimizer states, averages,
-// running statistics and sums of them; what grows with the rank's samples; and the images of the dataset that it keeps.
+// running statistics and sums of them, and what evaluations make of weights; what grows with the rank's samples; and
+// the images of the dataset that it keeps.
 struct MemoryUse {
     std::size_t weights = 0, activations = 0, batches = 0, dataset = 0;
     std::size_t total() const { return weights + activations + batches + dataset; }

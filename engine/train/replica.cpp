@@ -9,7 +9,6 @@
 
 #include "engine/core/error.h"
 #include "engine/core/random.h"
-#include "engine/train/initialize.h"
 #include "engine/train/prepared_steps.h"
 
 namespace lockstep {
@@ -265,7 +264,8 @@ void Replica::initialize(std::uint64_t seed, const std::map<std::string, HostTen
         for (const auto* entries : {&m_storage->parameters, &m_storage->frozen, &m_storage->buffers}) {
             for (const StorageEntry& entry : *entries) {
                 const auto found = given.find(entry.name);
-                write(entry.name, found != given.end() ? found->second : initialTensor(place(entry.name).value, seed));
+                if (found != given.end()) write(entry.name, found->second);
+                else writeInitial(entry.name, seed);
             }
         }
     }

@@ -85,6 +85,7 @@ private:
         std::size_t count = 0;
     };
 
+    void writeInitial(const std::string& name, std::uint64_t seed);
     void allocate();
     void prepare(Prepared& prepared);
     void findSegments(Prepared& prepared);

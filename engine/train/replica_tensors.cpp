@@ -6,6 +6,7 @@
 #include "engine/core/random.h"
 #include "engine/core/result.h"
 #include "engine/plan/storage.h"
+#include "engine/train/initialize.h"
 #include "engine/train/replica.h"
 
 namespace lockstep {
@@ -18,7 +19,6 @@ void convert(const HostTensor& from, HostTensor& to) {
 }
 
 HostTensor converted(const HostTensor& tensor, DType dtype) {
-    if (tensor.type().dtype == dtype) return tensor;
     HostTensor out({tensor.type().shape, dtype});
     if (dtype == DType::F64) convert<float, double>(tensor, out);
     else convert<double, float>(tensor, out);
@@ -107,9 +107,18 @@ void Replica::write(const std::string& name, const HostTensor& tensor) {
     const DType given = tensor.type().dtype;
     if (tensor.type().shape != wanted.shape || !isFloat(given) || isHalf(given))
         throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
-    m_device.writeLogical(to.value, converted(tensor, wanted.dtype), to.at);
+    if (given == wanted.dtype) m_device.writeLogical(to.value, tensor, to.at);
+    else m_device.writeLogical(to.value, converted(tensor, wanted.dtype), to.at);
     m_checksums.forget();
     m_constantsOf = nullptr;
+    if (to.rounded) round(to);
+}
+
+// Where it lies, if it can be: the largest of some models are hundreds of megabytes.
+void Replica::writeInitial(const std::string& name, std::uint64_t seed) {
+    const Place to = place(name);
+    if (!m_device.isHostMemory() || to.value.layout) return write(name, initialTensor(to.value, seed));
+    fillInitial(to.value, seed, to.at);
     if (to.rounded) round(to);
 }
 

@@ -67,6 +67,8 @@ void Worker::checkReplicas() {
 }
 
 void Worker::keepSnapshot() {
+    // With one device nobody would be left to go on from the last one if this failed: no need for memory for both.
+    if (m_group.size() == 1) m_run.continuation.snapshot.reset();
     const auto lowestLoss = std::isnan(m_best.loss) ? std::nullopt : std::optional(m_best.loss);
     auto snapshot = std::make_shared<Checkpoint>(Checkpoint{spec(),
                                                             m_run.options.trial,
