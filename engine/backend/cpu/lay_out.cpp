@@ -243,12 +243,13 @@ bool hasSmallProductsOnly(const Graph& graph) {
     });
 }
 
-// Whether weights are packed ahead of the product rather than in it: where they stay as they are, once. Of many, the
-// memory would be more than the time is worth.
+// Whether weights are packed ahead of the product rather than in it: where they stay as they are, once. Of many floats
+// the memory would be more than the time is worth; of bf16, which take half of it, making them takes longer than tiles
+// do to multiply.
 bool arePackedAhead(const LayoutPass& pass, const Node& node) {
     constexpr std::int64_t kMany = 4 << 20;
-    const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
-    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && w.count() <= kMany;
+    const bool areFew = pass.oldValue(node.inputs[1]).type.shape.count() <= kMany;
+    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && (areFew || pass.multipliesTiles());
 }
 
 void layOutPackedProduct(LayoutPass& pass, const Node& node, std::string algorithm) {
