@@ -44,8 +44,8 @@ public:
     // axis, tap by tap. Columns are of axis 0 or 1; both axes are multiples of 32.
     static Desc productPanels(std::span<const std::int64_t> dims, int columnAxis);
 
-    // The rows of a matrix as panels of columns of its transpose: `width` of them side by side, which divides their
-    // number. Rank 2, of floats.
+    // The rows of a matrix as panels of columns of its transpose: `width` of them side by side, the last ones filled up
+    // with zeros. Rank 2, of floats.
     static Desc rowPanels(std::span<const std::int64_t> dims, int width);
 
     // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.

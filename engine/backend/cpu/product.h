@@ -6,7 +6,8 @@
 
 namespace lockstep::cpu {
 
-// A matrix in memory: rows or columns next to each other, or panels, which hold `panelWidth` columns each, row by row.
+// A matrix in memory: rows or columns next to each other, or panels, which hold `panelWidth` columns each, row by row;
+// the last one is filled up.
 struct Matrix {
     std::size_t rows = 0, columns = 0, rowStride = 0, columnStride = 1, panelWidth = 0;
 
