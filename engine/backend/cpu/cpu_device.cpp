@@ -44,7 +44,7 @@ CpuDevice::CpuDevice(const DeviceChoice& choice)
 }
 
 CpuDevice::~CpuDevice() {
-    omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+    omp_pause_resource(omp_pause_soft, omp_get_initial_device());  // ends the team's threads
     omp_set_num_threads(m_teamBefore);
     _mm_setcsr(m_modeBefore);
 }

@@ -229,6 +229,7 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     Choice choice = choiceOf(conv);
     setEnd(endOf(node), choice.request);
     choice.sources = pass.imageLayouts(x);
+    // A block that is partly filled only the library's plain fallback reads; rows of few channels are read fast.
     if (conv.x[1] < pass.block()) choice.sources.push_back(Desc::rowMajor(conv.x.dims(), DType::F32));
     choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
