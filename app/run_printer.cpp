@@ -204,6 +204,11 @@ void RunPrinter::say(const RunFinished& event) {
     if (event.unreadable > 0)
         fmt::print("{} could not be read and had no part in it\n", plural(event.unreadable, "image"));
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
+    if (event.step == 0) {
+        fmt::print("{} was stopped before its first step\n", who);
+        if (event.trial > 0) fmt::print("It begins again with: lockstep resume {}\n", event.trial);
+        return;
+    }
     fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),
                durationText(event.seconds), testText(event, m_progress.started()),

@@ -59,6 +59,7 @@ private:
         if (m_rests) return;
         const TrialSpec& spec = m_request.resolved.spec;
         for (std::int64_t step = first; step < first + count; ++step) {
+            if (m_request.stop.stop_requested()) throw ProblemError({"bench", kBenchStopped, {}});
             const auto times =
                 m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate}, 0, m_batch.data());
             m_result.compute += times.compute;

@@ -13,23 +13,27 @@ namespace {
 
 constexpr double kFaster = 1.05;
 
-double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& input, double seconds) {
+double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& input, double seconds,
+               const std::stop_token& stop) {
     resolved.spec.precision = text(precision);
-    const BenchResult first = benchmark({resolved, input, 1, 1});
-    const auto steps = static_cast<std::int64_t>(std::floor(seconds / first.seconds));
-    return steps > 1 ? benchmark({resolved, input, steps, 1}).samplesPerSecond : first.samplesPerSecond;
+    BenchRequest request{.resolved = resolved, .input = input, .steps = 1, .warmup = 1, .stop = stop};
+    const BenchResult first = benchmark(request);
+    request.steps = static_cast<std::int64_t>(std::floor(seconds / first.seconds));
+    return request.steps > 1 ? benchmark(request).samplesPerSecond : first.samplesPerSecond;
 }
 
 }  // namespace
 
-std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds) {
+std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds,
+                                           const std::stop_token& stop) {
     std::vector<PrecisionSpeed> speeds;
     std::optional<ProblemError> tooLarge;
     for (const Precision each : {Precision::Fp32, Precision::Tf32, Precision::Bf16}) {
         if (!resolved.backend->offers(each)) continue;
         try {
-            speeds.push_back({each, speedIn(resolved, each, input, seconds)});
+            speeds.push_back({each, speedIn(resolved, each, input, seconds, stop)});
         } catch (const ProblemError& error) {
+            if (error.problem().code == kBenchStopped) throw;
             tooLarge = error;
         }
     }
@@ -43,14 +47,15 @@ Precision fastestOf(const std::vector<PrecisionSpeed>& speeds) {
                                                                               : speeds.front().precision;
 }
 
-std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds) {
+std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds,
+                                               const std::stop_token& stop) {
     if (!resolved.choosesPrecision()) return std::nullopt;
     std::string& precision = resolved.spec.precision;
     if (resolved.spec.reproducible()) {
         precision = text(Precision::Fp32);
         return ChosenPrecision{{}, {"precision", "run.precision-reproducible", {precision}}};
     }
-    auto speeds = timePrecisions(resolved, input, seconds);
+    auto speeds = timePrecisions(resolved, input, seconds, stop);
     precision = text(fastestOf(speeds));
     Problem words{"precision", "run.precision-chosen", {precision, ratiosText(speeds)}};
     return ChosenPrecision{std::move(speeds), std::move(words)};

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct PrecisionSpeed {
 // How fast the resolved model trains on its devices in each precision that they offer, fp32 first: training's own
 // program on made samples, for about so many seconds each after a warm-up. One for which memory does not suffice is
 // left out. Not in fp16, whose range asks for a scaled loss: that is somebody's choice. Throws what benchmark() throws.
-std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds);
+std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds,
+                                           const std::stop_token& stop = {});
 
 // The fastest; fp32 where none is faster by a twentieth.
 Precision fastestOf(const std::vector<PrecisionSpeed>& speeds);
@@ -26,7 +28,8 @@ struct ChosenPrecision {
 };
 // What a run of a spec with precision=auto trains in when it begins: the fastest, in a reproducible one fp32. It
 // becomes the spec's precision. Nothing where the spec names one. Throws what timePrecisions() throws.
-std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds);
+std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds,
+                                               const std::stop_token& stop = {});
 
 // "fp32 1, bf16 1.34": each by the speed of fp32, the first of them.
 std::string ratiosText(const std::vector<PrecisionSpeed>& speeds);

@@ -64,7 +64,7 @@ public:
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
         for (const Problem& note : m_data.notes) m_events.post(Message{"info", note});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
-        if (m_resolved.choosesPrecision()) choosePrecision();
+        if (m_resolved.choosesPrecision() && !choosePrecision()) return stoppedBefore();
         tellOfOtherPrecision();
         for (;;) {
             if (auto result = runWorld()) return *result;
@@ -76,17 +76,37 @@ public:
     }
 
 private:
-    // Once in a trial's life: it goes on in what it began with. A measurement is not the same every time.
-    void choosePrecision() {
+    // Once in a trial's life: it goes on in what it began with. A measurement is not the same every time. False: a stop
+    // came before it was over.
+    bool choosePrecision() {
         TrialSpec& spec = m_resolved.spec;
         const auto known = m_options.resumeFrom ? precisionOf(m_options.resumeFrom->spec.precision) : std::nullopt;
         if (known && m_resolved.backend->offers(*known)) {  // it may go on elsewhere
             spec.precision = text(*known);
-            return m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
+            m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
+            return true;
         }
+        if (!spec.reproducible()) m_events.post(Message{"info", {"precision", "run.precision-measured", {}}});
         constexpr double kSeconds = 1;
         const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);
-        m_events.post(Message{"info", lockstep::choosePrecision(m_resolved, input, kSeconds)->words});
+        try {
+            const auto chosen = lockstep::choosePrecision(m_resolved, input, kSeconds, m_control.stopToken());
+            m_events.post(Message{"info", chosen->words});
+        } catch (const ProblemError& error) {
+            if (error.problem().code != kBenchStopped) throw;
+            return false;
+        }
+        return true;
+    }
+
+    // A run that comes to no step of its own.
+    RunResult stoppedBefore() {
+        constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
+        const auto& from = m_options.resumeFrom;
+        const std::int64_t step = from ? from->step : 0;
+        const std::int64_t epochs = from ? from->epoch + (from->stepInEpoch > 0 ? 1 : 0) : 0;
+        m_events.post(StateChanged{"stopping", step});
+        return finished({"stopped", m_options.trial, step, epochs, kNever, kNever, kNever}, m_events);
     }
 
     void tellOfOtherPrecision() {

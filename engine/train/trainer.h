@@ -126,6 +126,8 @@ struct RunResult {
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);
 
+constexpr const char* kBenchStopped = "bench.stopped";
+
 struct BenchResult {
     double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0;
     double compute = 0, reduce = 0;  // rank 0's, per step: in kernels, and in all-reduces that kernels did not hide
@@ -139,9 +141,11 @@ struct BenchRequest {
     const ModelInput& input;
     std::int64_t steps = 20, warmup = 3;
     bool inference = false;  // the programs of evaluation
+    std::stop_token stop = {};
 };
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank. The
-// losses are over the whole batch, in inference over rank 0's share. Throws the ProblemError of shortOfMemory().
+// losses are over the whole batch, in inference over rank 0's share. Throws the ProblemError of shortOfMemory(), and,
+// asked to stop, "bench.stopped" before the next step.
 BenchResult benchmark(const BenchRequest& request);
 
 }  // namespace lockstep

@@ -221,7 +221,8 @@ private slots:
         const auto ran = [&](const std::string& mode, std::optional<Checkpoint> from, const Environment& environment) {
             TrialSpec spec = specOf("mlp", "null:2", "auto");
             spec.mode = mode;
-            const auto messages = messagesOf(resolve(spec, environment).value(), std::move(from));
+            auto messages = messagesOf(resolve(spec, environment).value(), std::move(from));
+            std::erase_if(messages, [](const Problem& each) { return each.code == "run.precision-measured"; });
             return messages.empty() ? Problem{} : messages.front();
         };
         const Problem chosen = ran("fast", {}, with);
@@ -234,6 +235,21 @@ private slots:
         QVERIFY((ran("fast", checkpoint, with) == Problem{"precision", "run.precision-kept", {"bf16"}}));
         const auto without = environmentWith(false, 0);
         QCOMPARE(ran("fast", checkpoint, without).code, std::string("run.precision-chosen"));  // it goes on elsewhere
+    }
+
+    void measuringIsSaidAndStops() {
+        const auto environment = environmentWith(true, 0);
+        const auto resolved = resolve(specOf("mlp", "null:2", "auto"), environment).value();
+        RunControl control;
+        Recorder recorder;
+        RunOptions options;
+        options.trial = 7;
+        control.stop();
+        const RunResult result = runTrial(resolved, patterns(16, 8), options, control, {&recorder});
+        QCOMPARE(result.outcome, RunResult::Outcome::Stopped);
+        QVERIFY(result.finished.trial == 7 && result.finished.step == 0 && std::isnan(result.finished.testAccuracy));
+        QVERIFY(recorder.all<Message>().size() == 1 && recorder.all<StepDone>().empty());
+        QCOMPARE(recorder.all<Message>().front().text.code, std::string("run.precision-measured"));
     }
 
     // Whether it was asked for, or chosen where the other is not to be had.
