@@ -56,7 +56,7 @@ std::uint64_t peakMemory() {
 
 void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
     const auto& spec = resolved.spec;
-    fmt::print("{}, batch {}, {} ({}{}): {} in {}\n", spec.model.id, spec.batch, spec.devices,
+    fmt::print("{}, batch {}, {}, {} ({}{}): {} in {}\n", spec.model.id, spec.batch, spec.precision, spec.devices,
                plural(std::ssize(resolved.devices), "device"), anyVirtual(resolved.devices) ? ", virtual" : "",
                plural(result.steps, "step"), durationText(result.seconds));
     if (result.carried > 0)
@@ -72,6 +72,7 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
     const auto& spec = resolved.spec;
     return {{"model", spec.model.id},
             {"batch", spec.batch},
+            {"precision", spec.precision},
             {"devices", spec.devices},
             {"device_count", resolved.devices.size()},
             {"virtual_devices", anyVirtual(resolved.devices)},
@@ -148,6 +149,7 @@ void printSpeeds(const ChosenPrecision& chosen, const Words& words) {
     for (const PrecisionSpeed& each : chosen.speeds)
         fmt::print("training in {}: {:.1f} samples per second, {:.2f} times fp32\n", text(each.precision),
                    each.samplesPerSecond, each.samplesPerSecond / chosen.speeds.front().samplesPerSecond);
+    std::fflush(stdout);
 }
 
 int bench(Context& context, const BenchOptions& options) {

@@ -22,7 +22,7 @@ int stop(Context&, const StopOptions& options) {
         fmt::print("Trial {} had not begun and is cancelled.\n", options.trial);
         return kDone;
     }
-    fmt::print("Trial {} stops after the current {}, with a checkpoint.\n", options.trial,
+    fmt::print("Trial {} stops after the current {}, with a checkpoint if it has begun to train.\n", options.trial,
                options.afterEpoch ? "epoch" : "step");
     if (!options.wait) return kDone;
     std::fflush(stdout);

@@ -86,7 +86,10 @@ private:
             m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
             return true;
         }
-        if (!spec.reproducible()) m_events.post(Message{"info", {"precision", "run.precision-measured", {}}});
+        if (!spec.reproducible()) {  // which takes long: the attempt has begun with it
+            const Problem words{"precision", "run.precision-measured", {std::to_string(m_options.attempt)}};
+            m_events.post(Message{"info", words});
+        }
         constexpr double kSeconds = 1;
         const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);
         try {

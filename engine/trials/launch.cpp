@@ -20,6 +20,7 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t kFullBelow = 1 << 20;
 constexpr std::string_view kSaidNothing = "it said nothing";
+constexpr std::string_view kMeasuring = "run.precision-measured";
 constexpr auto kKeep = std::chrono::hours(7 * 24);
 
 fs::path folderOf(const Places& places) { return places.data / "launches"; }
@@ -112,9 +113,9 @@ void Launch::takeLine(const std::string& line) {
     try {
         const std::string event = json.value("event", "");
         if (event == "run_started") {
-            const auto name = "output-" + std::to_string(json.value("attempt", 1)) + ".log";
-            fs::rename(m_output, m_places.run(m_trial) / name, none);
-            m_runs = true;
+            runs(std::to_string(json.value("attempt", 1)));
+        } else if (event == "message" && json.value("code", "") == kMeasuring) {  // for long, and may be stopped
+            runs(json.at("args").at(0));
         } else if (json.value("resumed", false)) {  // it was paused, and goes on in its own process
             fs::remove(m_output, none);
             m_runs = true;
@@ -125,6 +126,12 @@ void Launch::takeLine(const std::string& line) {
         }
     } catch (const Json::exception&) {  // not the engine's own words
     }
+}
+
+void Launch::runs(const std::string& attempt) {
+    std::error_code none;
+    fs::rename(m_output, m_places.run(m_trial) / ("output-" + attempt + ".log"), none);
+    m_runs = true;
 }
 
 // On a full disk the last words could not be written either.

@@ -44,6 +44,7 @@ public:
 
 private:
     void takeLine(const std::string& line);
+    void runs(const std::string& attempt);
     Problem silentEnd() const;
 
     Places m_places;

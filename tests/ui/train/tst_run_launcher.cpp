@@ -61,6 +61,28 @@ private slots:
         QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial)}), 0);
     }
 
+    // It has begun for whoever watches, who may end it: the trial stays, and begins again.
+    void aRunThatMeasuresPrecisionsCanBeStopped() {
+        RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+        QSignalSpy started(&launcher, &RunLauncher::started), failed(&launcher, &RunLauncher::failed);
+        auto measuring = spec(100000);
+        measuring["precision"] = "auto";
+        measuring["model"] = "small-cnn";
+        measuring["batch"] = 1024;
+        launcher.start(measuring);
+        QTRY_COMPARE_WITH_TIMEOUT(started.size() + failed.size(), 1, 120000);
+        QCOMPARE(started.size(), 1);
+        const qint64 trial = started[0][0].toLongLong();
+        QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial), "--wait"}), 0);
+        QTRY_VERIFY_WITH_TIMEOUT(lastState(trial) == "stopped", 60000);
+        QVERIFY(QFile::exists(QString::fromStdString(m_places.run(trial).string()) + "/output-1.log"));
+        launcher.resume(trial);
+        QTRY_COMPARE_WITH_TIMEOUT(started.size() + failed.size(), 2, 120000);
+        QCOMPARE(started.size(), 2);
+        QVERIFY(QFile::exists(QString::fromStdString(m_places.run(trial).string()) + "/output-2.log"));
+        QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial), "--wait"}), 0);
+    }
+
     void whatIsWrongComesBackAsProblems() {
         RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
         auto wrong = spec(0);
