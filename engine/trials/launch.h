@@ -13,7 +13,7 @@
 namespace lockstep {
 
 // An engine that was started for a trial of the history and outlives whoever started it, until it is known whether it
-// runs the trial. One thread.
+// runs the trial: it trains, or measures for it in which precision. One thread.
 class Launch {
 public:
     enum class Kind {
