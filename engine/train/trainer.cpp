@@ -102,14 +102,17 @@ private:
         return true;
     }
 
-    // A run that comes to no step of its own.
+    // A run that comes to no step of its own: all is as its checkpoint left it.
     RunResult stoppedBefore() {
-        constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
-        const auto& from = m_options.resumeFrom;
-        const std::int64_t step = from ? from->step : 0;
-        const std::int64_t epochs = from ? from->epoch + (from->stepInEpoch > 0 ? 1 : 0) : 0;
-        m_events.post(StateChanged{"stopping", step});
-        return finished({"stopped", m_options.trial, step, epochs, kNever, kNever, kNever}, m_events);
+        RunFinished end{.outcome = "stopped", .trial = m_options.trial};
+        end.testAccuracy = end.testLoss = end.bestAccuracy = std::numeric_limits<double>::quiet_NaN();
+        if (const auto& from = m_options.resumeFrom) {
+            end.step = from->step;
+            end.epoch = from->epoch + (from->stepInEpoch > 0 ? 1 : 0);
+            end.seconds = from->trainSeconds;
+        }
+        m_events.post(StateChanged{"stopping", end.step});
+        return finished(end, m_events);
     }
 
     void tellOfOtherPrecision() {

@@ -126,7 +126,7 @@ struct RunResult {
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);
 
-constexpr const char* kBenchStopped = "bench.stopped";
+constexpr const char* kBenchStopped = "bench.stopped";  // the code of what a stopped benchmark() throws
 
 struct BenchResult {
     double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0;
@@ -144,8 +144,8 @@ struct BenchRequest {
     std::stop_token stop = {};
 };
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank. The
-// losses are over the whole batch, in inference over rank 0's share. Throws the ProblemError of shortOfMemory(), and,
-// asked to stop, "bench.stopped" before the next step.
+// losses are over the whole batch, in inference over rank 0's share. Throws the ProblemError of shortOfMemory(), and
+// before the next step, once `stop` is asked for, kBenchStopped.
 BenchResult benchmark(const BenchRequest& request);
 
 }  // namespace lockstep

@@ -252,6 +252,22 @@ private slots:
         QCOMPARE(recorder.all<Message>().front().text.code, std::string("run.precision-measured"));
     }
 
+    // It measures anew where the precision of its checkpoint is not to be had.
+    void aStopWhileMeasuringKeepsWhatTheCheckpointHas() {
+        const auto environment = environmentWith(false, 0);
+        const auto resolved = resolve(specOf("mlp", "null:2", "auto"), environment).value();
+        RunControl control;
+        Recorder recorder;
+        RunOptions options;
+        options.resumeFrom.emplace();
+        options.resumeFrom->spec = specOf("mlp", "null:2", "bf16");
+        options.resumeFrom->step = 40, options.resumeFrom->epoch = 3, options.resumeFrom->stepInEpoch = 4;
+        options.resumeFrom->trainSeconds = 12;
+        control.stop();
+        const RunFinished end = runTrial(resolved, patterns(16, 8), options, control, {&recorder}).finished;
+        QVERIFY(end.outcome == "stopped" && end.step == 40 && end.epoch == 4 && end.seconds == 12);
+    }
+
     // Whether it was asked for, or chosen where the other is not to be had.
     void goingOnInAnotherPrecisionIsSaid() {
         const auto with = environmentWith(true, 0), without = environmentWith(false, 0);

@@ -73,8 +73,9 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(started.size() + failed.size(), 1, 120000);
         QCOMPARE(started.size(), 1);
         const qint64 trial = started[0][0].toLongLong();
-        QCOMPARE(lastState(trial), QString("preparing"));
+        const QString whenStarted = lastState(trial);
         QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial), "--wait"}), 0);
+        QCOMPARE(whenStarted, QString("preparing"));
         QTRY_VERIFY_WITH_TIMEOUT(lastState(trial) == "stopped", 60000);
         QVERIFY(QFile::exists(QString::fromStdString(m_places.run(trial).string()) + "/output-1.log"));
         launcher.resume(trial);
