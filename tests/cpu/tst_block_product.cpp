@@ -65,6 +65,13 @@ private slots:
         }
     }
 
+    // Of pairs: what is made as floats, rounded.
+    void productsOfPairsMayBeHalves() {
+        if (!bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
+        for (const Case& each : cases())
+            if (each.block == 16) checkHalves(each);
+    }
+
     void gradients_data() { addSimdTables(); }
     void gradients() {
         for (const Case& each : cases()) {
@@ -107,6 +114,37 @@ private:
             }
         QVERIFY(std::equal(before.begin(), before.end(), gaps.begin()));
         QVERIFY(isUntouched(products, before.size()));
+    }
+
+    static void checkHalves(const Case& of) {
+        const Size rows = of.outputs * of.inputs * 16;
+        const Floats scale = noise(2, of.outputs * 16), bias = noise(3, of.outputs * 16),
+                     before = rounded(noise(4, of.image(of.outputs)));
+        Floats filters = noise(1, rows * 16), data = noise(0, of.inputs * of.tiles * 16), products = before;
+        bestBf16()->pairRows(filters.data(), nullptr, filters.data(), rows);
+        bestBf16()->pairColumns(data.data(), nullptr, data.data(), of.inputs * of.tiles);
+        std::vector<Bf16> halves = bf16Of(before);
+        const SumEnd end{scale.data(), bias.data(), products.data(), true, kCeiling};
+        const SumEndOf<Bf16> halfEnd{scale.data(), bias.data(), halves.data(), true, kCeiling};
+        const auto run = [&]<class T>(std::vector<T>& made, const SumEndOf<T>* ending) {
+            return BlockProductOf<T>{.filters = filters.data(),
+                                     .data = data.data(),
+                                     .products = made.data(),
+                                     .filterStride = of.inputs * 128,
+                                     .dataStride = of.tiles * 8,
+                                     .productStride = of.stride(),
+                                     .blocks = of.outputs,
+                                     .channelBlocks = of.inputs,
+                                     .tiles = of.tiles,
+                                     .end = ending};
+        };
+        for (const bool ends : {false, true}) {  // the second from what the first made
+            bestBf16()->blockProduct(run(products, ends ? &end : nullptr));
+            bestBf16()->blockProductHalves(run(halves, ends ? &halfEnd : nullptr));
+            QVERIFY(halves == bf16Of(products));
+            bestSimd().roundToBf16(products.data(), products.size());
+        }
+        QVERIFY(products != before);
     }
 
     static void checkGradient(const Case& of, bool adds) {

@@ -52,6 +52,8 @@ private slots:
     void imagesOfFewProductsAreHalves_data();
     void imagesOfFewProductsAreHalves();
     void imagesOfFewSamplesAreHalvesInEvaluation();
+    void evaluationsKeepWhatConvolutionsReadAsHalves_data();
+    void evaluationsKeepWhatConvolutionsReadAsHalves();
     void whatIsTakenInIsRoundedToo();
     void bitsDoNotDependOnThreads();
 };
@@ -85,6 +87,23 @@ Graph bottleneck() {
     ValueId x = net.conv(net.image(), 32, 3, {.padding = {1, 1}});
     for (int i = 0; i < 2; ++i) x = net.add(pixels(pixels(x, 16), 32), x);
     return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
+}
+
+constexpr std::int64_t kResidualSamples = 6;
+
+// Blocks of three convolutions behind a pool, the second with one beside it.
+Graph residual(bool training) {
+    Net net(DType::F32, training, {kResidualSamples, 3, 18, 14});
+    const auto normed = [&](ValueId x, std::int64_t channels, int window, Conv2dAttrs attrs = {}) {
+        return net.norm(net.conv(x, channels, window, attrs));
+    };
+    ValueId x = net.maxPool(net.relu(normed(net.image(), 32, 3, {.padding = {1, 1}})), {{3, 3}, {2, 2}, {1, 1}});
+    for (const int stride : {1, 2}) {
+        const ValueId inner = net.relu(normed(net.relu(normed(x, 32, 1)), 32, 3, {{stride, stride}, {1, 1}}));
+        const ValueId beside = stride == 1 ? x : normed(x, 64, 1, {.stride = {2, 2}});
+        x = net.relu(net.add(normed(inner, stride * 32, 1), beside));
+    }
+    return net.finish(net.dense(net.globalPool(x), 10));
 }
 
 // The CPU as it is where there are pairs alone: only what convolutions and products read is rounded.
@@ -594,8 +613,55 @@ void tst_cpu_bf16::imagesOfFewSamplesAreHalvesInEvaluation() {
         if (training) appendGradients(graph, *graph.output("loss_sum"));
         return cpu::suitsHalfImages(toPrecision(graph, DType::BF16));
     };
-    QVERIFY(suits(1, false) && suits(8, false));
-    QVERIFY(!suits(16, false) && !suits(1, true));
+    QVERIFY(suits(1, false) && suits(2, false));
+    QVERIFY(!suits(4, false) && !suits(1, true));
+}
+
+void tst_cpu_bf16::evaluationsKeepWhatConvolutionsReadAsHalves_data() {
+    using cpu::ConvAlgorithm;
+    QTest::addColumn<int>("algorithm");
+    QTest::newRow("our own") << -1;
+    for (const ConvAlgorithm each : {ConvAlgorithm::DirectBf16, ConvAlgorithm::Direct})
+        QTest::newRow(cpu::text(each).c_str()) << static_cast<int>(each);
+}
+
+// Where there are pairs: all images from the first convolution on, its pool among them, to those that something else
+// reads. In training, and of floats, none is.
+void tst_cpu_bf16::evaluationsKeepWhatConvolutionsReadAsHalves() {
+    QFETCH(int, algorithm);
+    const auto choose = [=](const cpu::ConvPass& pass) {
+        const cpu::ConvAlgorithm ours = cpu::chooseByRule(pass);
+        if (algorithm >= 0) return static_cast<cpu::ConvAlgorithm>(algorithm);
+        return cpu::isOwn(ours) ? ours : cpu::ConvAlgorithm::DirectBf16;
+    };
+    const ChoosingBackend backend(choose, onednn::Bf16Units::Pairs);
+    for (const bool training : {true, false}) {
+        const Graph graph = residual(training);
+        const auto run = [&](Precision precision) {
+            return runGraph(backend, graph, randomTensors(graph, 12), {.scalars = {}, .precision = precision});
+        };
+        const RunResult halves = run(Precision::Bf16), floats = run(Precision::Fp32);
+        int kept = 0, reordered = 0;
+        for (const Node& node : halves.lowered.nodes()) {
+            const TensorType& made = halves.lowered.typeOf(node.outputs[0]);
+            const bool isHalf = made.shape.rank() == 4 && made.dtype == DType::BF16;
+            if (!isHalf || made.shape[0] != kResidualSamples) continue;
+            (node.op->name == "reorder" ? reordered : kept) += 1;
+        }
+        const auto isMadeBy = [&](const char* name) {
+            return std::ranges::count(halves.lowered.nodes(), std::string(name), &Node::algorithm) > 0;
+        };
+        QCOMPARE(isMadeBy(cpu::kPointwiseBf16), algorithm < 0);
+        QCOMPARE(isMadeBy("winograd"), algorithm < 0);
+        const bool libraryLaysOutOtherwise = onednn::bf16Units() == onednn::Bf16Units::Tiles;  // than pairs are read
+        const bool areOfFloats = algorithm == static_cast<int>(cpu::ConvAlgorithm::Direct);
+        if (training || areOfFloats) QCOMPARE(kept, 0);
+        else
+            QVERIFY2(kept == 8 && (reordered == 1 || libraryLaysOutOtherwise),
+                     qPrintable(QString("%1, %2").arg(kept).arg(reordered)));
+        const double error = relativeError(halves.outputs.at("logits"), floats.outputs.at("logits"));
+        QVERIFY2(error < 0.03, std::to_string(error).c_str());
+    }
 }
 
 void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {

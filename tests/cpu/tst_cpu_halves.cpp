@@ -53,11 +53,6 @@ using Halves = std::vector<Bf16>;
 
 float asFloat(Bf16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
 
-Floats rounded(Floats values) {
-    bestSimd().roundToBf16(values.data(), values.size());
-    return values;
-}
-
 // The second block of an image, sixteen floats a pixel, and the rest untouched.
 Halves image(const Floats& block) {
     Halves image(block.size() / kBlock * kStep, kUntouched);

@@ -90,6 +90,14 @@ private slots:
         for (const Case& each : kCases) checkForward(each);
     }
 
+    // What the loops over floats make of the same numbers, rounded.
+    void imagesOfHalves_data() { addSimdTables(); }
+    void imagesOfHalves() {
+        if (!table().winogradDataHalves) QSKIP("these instructions have no loops over bf16");
+        for (const Case& each : kCases)
+            if (each.block == 16) checkHalves(each);
+    }
+
     void gradientsOfFilters_data() { addSimdTables(); }
     void gradientsOfFilters() {
         for (const Case& each : kCases) checkBackwardWeights(each);
@@ -149,6 +157,28 @@ private:
                     compare(y[at], std::max(wanted[at] * scale[k] + bias[k] + addends[at], 0.0));
                 }
         QVERIFY(std::all_of(y.end() - 16, y.end(), [](float each) { return each == kUntouched; }));
+    }
+
+    static void checkHalves(const Case& of) {
+        const Size tiles = of.tiles(), stride = tiles * 16;
+        const Floats x = rounded(noise(10, of.x().count() / kIn * 16)), sums = noise(11, of.points() * stride),
+                     scale = noise(12, 16), bias = noise(13, 16),
+                     addends = rounded(noise(14, of.y().count() / kOut * 16));
+        WinogradImage input = of.input(), output = of.output();  // of one block
+        input.sampleStride = x.size() / kSamples;
+        output.sampleStride = addends.size() / kSamples;
+        Floats points(of.points() * stride), expected(points.size());
+        table().winogradData(input, x.data(), {0, tiles, stride}, nullptr, expected.data());
+        table().winogradDataHalves(input, bf16Of(x).data(), {0, tiles, stride}, points.data());
+        QVERIFY(points == expected);
+
+        Floats y(addends.size());
+        const SumEnd end{.scale = scale.data(), .bias = bias.data(), .addends = addends.data(), .relu = true};
+        table().winogradOutput(output, sums.data(), {0, tiles, stride}, end, y.data());
+        std::vector<Bf16> made = bf16Of(addends);  // which may lie where what is made does
+        const SumEndOf<Bf16> same{.scale = scale.data(), .bias = bias.data(), .addends = made.data(), .relu = true};
+        table().winogradOutputHalves(output, sums.data(), {0, tiles, stride}, same, made.data());
+        QVERIFY(made == bf16Of(y));
     }
 
     static void checkBackwardWeights(const Case& of) {

@@ -55,9 +55,10 @@ bool suitsHalfImages(const Graph& graph) {
         elements += made;
         images += isConv ? made : 0;
     }
-    // An evaluation of few samples spends its time between convolutions: rounding what each reads is a step of its own.
-    constexpr std::int64_t kFewInAll = 5'000'000'000;
-    const bool areFew = products <= kFewInAll && 2 * ofImages > products && !isTrained(graph);
+    // What our own algorithms make of filters at each step is shared by few.
+    constexpr std::int64_t kFewSamples = 2, kFewInAll = 5'000'000'000;
+    const std::int64_t samples = graph.typeOf(graph.withRole(ValueRole::Input).front()).shape[0];
+    const bool areFew = samples <= kFewSamples && products <= kFewInAll && 2 * ofImages > products && !isTrained(graph);
     return images > 0 && (areFew || products < kFewProducts * elements);
 }
 

@@ -17,9 +17,10 @@ struct ConvPass {
 };
 
 // What makes it. Direct: the library; in bf16 it reads operands that were rounded to it, adds up in f32, and writes
-// f32. Samples, Gathered, Padded and Joined: our own in bf16, with samples (sample_conv.cpp) or neighbouring pixels
-// (gathered_conv.cpp, padded_conv.cpp, joined_conv.h) in the rows of tiles. The others are our own, on whole blocks of
-// channels, and take in what is around them where that can be (fuse_conv.h).
+// f32, or in evaluations bf16, where that is how it is read. Samples, Gathered, Padded and Joined: our own in bf16,
+// with samples (sample_conv.cpp) or neighbouring pixels (gathered_conv.cpp, padded_conv.cpp, joined_conv.h) in the rows
+// of tiles. The others are our own, on whole blocks of channels, and take in what is around them where that can be
+// (fuse_conv.h).
 enum class ConvAlgorithm { Direct, DirectBf16, Winograd, Pointwise, Samples, Gathered, Padded, Joined };
 std::string text(ConvAlgorithm algorithm);  // "winograd", as programs name it
 constexpr bool isOwn(ConvAlgorithm algorithm) {

@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include "engine/backend/cpu/conv_end.h"
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/layout_pass.h"
+#include "engine/ops/pool2d.h"
 
 namespace lockstep::cpu {
 
@@ -108,13 +111,14 @@ Desc blockedFilters(const Shape& shape) {
 }
 
 // The same of bf16, in layouts that the library likes. Where there are tiles what it makes is bf16, too, but for
-// gradients of weights: all images are as it reads them. Where there are pairs that is f32, as our own algorithms are.
-Choice inHalves(const LayoutPass& pass, Choice choice, Pass of) {
+// gradients of weights: all images are as it reads them. Where there are pairs that is f32, as our own algorithms are,
+// unless `makesHalves`.
+Choice inHalves(const LayoutPass& pass, Choice choice, Pass of, bool makesHalves) {
     const auto image = [&](const Shape& shape, DType dtype) {
         return pass.multipliesTiles() ? Desc::channelsLast(shape.dims(), DType::BF16) : Desc::any(shape.dims(), dtype);
     };
     choice.sources = {image(choice.x, of == Pass::BackwardData ? DType::F32 : DType::BF16)};
-    choice.destinations = {image(choice.y, of == Pass::Forward ? DType::F32 : DType::BF16)};
+    choice.destinations = {image(choice.y, of == Pass::Forward && !makesHalves ? DType::F32 : DType::BF16)};
     if (of != Pass::BackwardWeights) choice.weights = {Desc::any(choice.weights.front().dims(), DType::BF16)};
     return choice;
 }
@@ -133,9 +137,10 @@ struct Planned {
 
 // In bf16 where that was chosen and the library has it.
 Planned planFor(const LayoutPass& pass, const Node& node, const ConvPass& conv, ConvAlgorithm algorithm,
-                const Choice& choice) {
+                const Choice& choice, bool makesHalves = false) {
     if (algorithm == ConvAlgorithm::DirectBf16) {
-        if (auto plan = tryLayouts(pass, inHalves(pass, choice, conv.pass))) return {std::move(*plan), algorithm};
+        if (auto plan = tryLayouts(pass, inHalves(pass, choice, conv.pass, makesHalves)))
+            return {std::move(*plan), algorithm};
     }
     return {choose(pass, choice, node), ConvAlgorithm::Direct};
 }
@@ -149,6 +154,41 @@ ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPa
     const bool hasBias = isBiasOfModel || node.op == &kConv2dBackwardWeightsBias;
     const bool isLibrarys = hasBias || (!isFused && onednn::preferredBlock() == 8);
     return isLibrarys && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
+}
+
+ConvPass forwardPass(const LayoutPass& pass, const Node& node) {
+    return {Pass::Forward, convAttrs(node), pass.oldValue(node.inputs[0]).type.shape,
+            pass.oldValue(node.inputs[1]).type.shape, pass.oldValue(node.outputs[0]).type.shape};
+}
+
+// So few samples that most of the lanes would be empty. In training, parameters lie as they do for any batch.
+bool isOfFew(const LayoutPass& pass, ValueId x) {
+    constexpr std::int64_t kEnough = 12;
+    return !pass.hasGradients() && pass.oldValue(x).type.shape[0] < kEnough;
+}
+
+bool takesLanes(const LayoutPass& pass, const Node& node) {
+    const ConvPass conv = forwardPass(pass, node);
+    return !isOfFew(pass, node.inputs[0]) && suitsLanes(conv.attrs, conv.x, conv.w);
+}
+
+// Of pairs, or our own.
+bool mayReadHalves(ConvAlgorithm algorithm) {
+    return algorithm == ConvAlgorithm::DirectBf16 || (isOwn(algorithm) && onednn::preferredBlock() == 16);
+}
+
+// Whether an evaluation has it read by such convolutions alone, as what they multiply or add, be it the largest of its
+// windows. Then nothing is lost with floats but the time that they take in memory.
+bool isReadInHalves(const LayoutPass& pass, ValueId image) {
+    if (pass.hasGradients() || !pass.multipliesHalves()) return false;
+    const auto isOutput = [&](const Graph::Output& each) { return each.value == image; };
+    if (std::ranges::any_of(pass.before().outputs(), isOutput)) return false;
+    return std::ranges::all_of(pass.before().nodes(), [&](const Node& node) {
+        if (std::ranges::count(node.inputs, image) == 0) return true;
+        if (node.op == &kMaxPool2d) return isReadInHalves(pass, node.outputs[0]);
+        return findRule(*node.op) == layOutConv && !takesLanes(pass, node) &&
+               mayReadHalves(algorithmOf(pass, node, forwardPass(pass, node)));
+    });
 }
 
 Desc halfImage(const Shape& shape) { return Desc::channelsLast(shape.dims(), DType::BF16); }
@@ -198,17 +238,15 @@ std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
 
 void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) {
     const ValueId x = node.inputs[0], w = node.inputs[1];
-    const Desc y = blockedImage(pass.oldValue(node.outputs[0]).type.shape);
-    std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
+    const auto image = [&](ValueId old, bool isHalf) {
+        return blockedImage(pass.oldValue(old).type.shape).of(isHalf ? DType::BF16 : DType::F32);
+    };
+    const bool readsHalves = mayReadHalves(algorithm) && descOf(pass.newValue(x)) == image(x, true);
+    const Desc y = image(node.outputs[0], mayReadHalves(algorithm) && isReadInHalves(pass, node.outputs[0]));
+    std::vector<ValueId> inputs{pass.image(x, image(x, readsHalves)),
                                 takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), convAttrs(node))};
     takeEnd(pass, node, y, inputs);
     pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{y}});
-}
-
-// So few samples that most of the lanes would be empty. In training, parameters lie as they do for any batch.
-bool isOfFew(const LayoutPass& pass, ValueId x) {
-    constexpr std::int64_t kEnough = 12;
-    return !pass.hasGradients() && pass.oldValue(x).type.shape[0] < kEnough;
 }
 
 }  // namespace
@@ -216,13 +254,12 @@ bool isOfFew(const LayoutPass& pass, ValueId x) {
 void layOutConv(LayoutPass& pass, const Node& node) {
     const Conv2dAttrs& attrs = convAttrs(node);
     const ValueId x = node.inputs[0], w = node.inputs[1];
-    if (!isOfFew(pass, x) && suitsLanes(attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape)) {
+    if (takesLanes(pass, node)) {
         std::vector<ValueId> inputs{takeLanes(pass, x), takeRowMajorWeights(pass, w)};
         if (node.inputs.size() == 3) inputs.push_back(pass.rowMajor(node.inputs[2]));
         return pass.emit(node, std::move(inputs), "lanes", {lanesForm(pass, node.outputs[0])});
     }
-    const ConvPass conv{Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape,
-                        pass.oldValue(node.outputs[0]).type.shape};
+    const ConvPass conv = forwardPass(pass, node);
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
     if (isOwn(algorithm)) return layOutBlocked(pass, node, algorithm);
     if (isOfTiles(algorithm)) return layOutTiles(pass, node, algorithm, attrs, 0);
@@ -233,13 +270,14 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     if (conv.x[1] < pass.block()) choice.sources.push_back(Desc::rowMajor(conv.x.dims(), DType::F32));
     choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
-    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
+    const bool makesHalves = algorithm == ConvAlgorithm::DirectBf16 && isReadInHalves(pass, node.outputs[0]);
+    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice, makesHalves);
     const auto [lowered, scale] = withoutScale(node);
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]),
                                 takeWeights(pass, w, plan.arguments[1], attrs, scale)};
     takeEnd(pass, lowered, plan.arguments.back(), inputs);
     pass.emit(lowered, std::move(inputs), text(made), {{plan.arguments.back()}});
-    settleImage(pass, node.outputs[0]);
+    if (!makesHalves || made != algorithm) settleImage(pass, node.outputs[0]);
 }
 
 void layOutConvBackwardData(LayoutPass& pass, const Node& node) {

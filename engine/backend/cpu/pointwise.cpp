@@ -67,7 +67,9 @@ public:
           m_x(order.input(0)),
           m_y(order.output(0)),
           m_norm(order),
-          m_end(endOf(order.node)) {}
+          m_end(endOf(order.node)),
+          m_readsHalves(order.input(0).type.dtype == DType::BF16),
+          m_makesHalves(order.output(0).type.dtype == DType::BF16) {}
 
     std::size_t workspaceBytes() const override {
         const std::size_t chunks = static_cast<std::size_t>(m_machine.threads) * chunkFloats();
@@ -97,6 +99,7 @@ private:
     std::size_t filterFloats() const { return m_x.blocks * m_y.blocks * m_x.filterFloats(); }
     std::size_t madeFilterFloats() const { return m_turned || m_pairs ? filterFloats() : 0; }
     std::size_t chunkFloats() const {
+        if (m_readsHalves) return 0;
         if (m_pairs) return m_x.chunkFloats() / 2;
         return m_norm ? m_x.chunkFloats() : 0;
     }
@@ -114,9 +117,13 @@ private:
 
     void multiply(const KernelCall& call, const float* norms, const float* filters, std::size_t i, float* room) const {
         const Chunk chunk(m_x, i);
-        const float* data = in(call, 0) + m_x.at(chunk.sample, chunk.begin);
+        const std::size_t from = m_x.at(chunk.sample, chunk.begin);
+        const float* data = in(call, 0) + from;
         std::size_t dataStride = m_x.blockStride();
-        if (m_pairs) {
+        if (m_readsHalves) {  // which are pairs as they lie
+            data = reinterpret_cast<const float*>(in<Bf16>(call, 0) + from);
+            dataStride /= 2;
+        } else if (m_pairs) {
             const std::size_t paired = chunk.count * m_x.block / 2;
             eachBlock(m_norm, norms, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
                 m_pairs->pairColumns(data + b * dataStride, norm, room + b * paired, chunk.count);
@@ -128,12 +135,18 @@ private:
             data = room;
             dataStride = chunk.count * m_x.block;
         }
+        if (m_makesHalves) return make(call, chunk, filters, data, dataStride, m_pairs->blockProductHalves);
+        make(call, chunk, filters, data, dataStride, m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct);
+    }
+
+    template <class T>
+    void make(const KernelCall& call, const Chunk& chunk, const float* filters, const float* data,
+              std::size_t dataStride, void (*product)(const BlockProductOf<T>&)) const {
         const std::size_t at = m_y.at(chunk.sample, chunk.begin);
-        const auto product = m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct;
-        const SumEnd end = sumEnd<float>(call, m_end, 0, at);
+        const SumEndOf<T> end = sumEnd<T>(call, m_end, 0, at);
         product({.filters = filters,
                  .data = data,
-                 .products = out(call, 0) + at,
+                 .products = out<T>(call, 0) + at,
                  .filterStride = m_x.blocks * m_x.filterFloats() / (m_pairs ? 2 : 1),
                  .dataStride = dataStride,
                  .productStride = m_y.blockStride(),
@@ -150,6 +163,7 @@ private:
     Plane m_x, m_y;
     NormedInput m_norm;
     ConvEnd m_end;
+    bool m_readsHalves, m_makesHalves;  // only with pairs
 };
 
 // Every part of the pixels has sums of its own; they are added up in their order.

@@ -39,8 +39,7 @@ public:
         : m_machine(order.machine),
           m_turned(turned),
           m_weights(shapes.weights(turned)),
-          m_norm(order),
-          m_x(shapes.input()),
+          m_x(order, shapes),
           m_y(order, shapes),
           m_schedule(shapes, order.machine.threads),
           m_filters{shapes.points(), shapes.outputBlocks(), shapes.inputBlocks()},
@@ -48,17 +47,17 @@ public:
           m_products{shapes.points(), std::min(shapes.outputBlocks(), kGroup), m_schedule.block} {}
 
     std::size_t workspaceBytes() const override {
-        return (m_norm.floats() + m_filters.floats() + m_schedule.parts * partFloats()) * sizeof(float);
+        return (m_x.norm().floats() + m_filters.floats() + m_schedule.parts * partFloats()) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
         auto* const norm = reinterpret_cast<float*>(call.workspace);
-        if (m_norm) m_norm.prepare(call, norm);
-        float* const filters = norm + m_norm.floats();
+        if (m_x.norm()) m_x.norm().prepare(call, norm);
+        float* const filters = norm + m_x.norm().floats();
         transformFilters(in(call, 1), filters);
         m_schedule.run([&](std::size_t part, const Range& tiles, bool) {
             float* data = filters + m_filters.floats() + part * partFloats();
-            transformData(*m_machine.simd, m_x, m_norm, call, {0, m_data.blocks}, tiles, m_data, data);
+            m_x.transform(call, {0, m_data.blocks}, tiles, m_data, data);
             for (std::size_t first = 0; first < m_filters.blocks; first += kGroup)
                 convolve(call, {first, std::min(first + kGroup, m_filters.blocks)}, tiles, filters, data);
         });
@@ -75,8 +74,8 @@ private:
             for (std::size_t i = begin; i < end; ++i) {
                 const std::size_t block = i / m_filters.channelBlocks, channel = i % m_filters.channelBlocks;
                 const std::size_t from = m_turned ? m_weights.at(channel, block) : m_weights.at(block, channel);
-                m_machine.simd->winogradFilter(m_x.form, m_weights.form(), w + from, m_turned, filters + i * kFilter,
-                                               m_filters.pointStride());
+                m_machine.simd->winogradFilter(m_x.image().form, m_weights.form(), w + from, m_turned,
+                                               filters + i * kFilter, m_filters.pointStride());
             }
         });
     }
@@ -102,8 +101,7 @@ private:
     const Machine& m_machine;
     bool m_turned;
     Weights m_weights;
-    NormedInput m_norm;
-    WinogradImage m_x;
+    Inputs m_x;
     Outputs m_y;
     Schedule m_schedule;
     Filters m_filters;
@@ -115,23 +113,22 @@ class WinogradBackwardWeights final : public Kernel {
 public:
     WinogradBackwardWeights(const Order& order, const Shapes& shapes)
         : m_machine(order.machine),
-          m_x(shapes.input()),
+          m_x(order, shapes),
           m_dy(shapes.output()),
           m_schedule(shapes, order.machine.threads),
           m_weights(shapes.weights(false)),
-          m_norm(order),
           m_filters{shapes.points(), shapes.outputBlocks(), shapes.inputBlocks()},
           m_data{shapes.points(), shapes.inputBlocks(), m_schedule.block},
           m_gradients{shapes.points(), shapes.outputBlocks(), m_schedule.block} {}
 
     std::size_t workspaceBytes() const override {
-        return (m_norm.floats() + m_schedule.parts * partFloats()) * sizeof(float);
+        return (m_x.norm().floats() + m_schedule.parts * partFloats()) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
         auto* const norm = reinterpret_cast<float*>(call.workspace);
-        if (m_norm) m_norm.prepare(call, norm);
-        float* const sums = norm + m_norm.floats();
+        if (m_x.norm()) m_x.norm().prepare(call, norm);
+        float* const sums = norm + m_x.norm().floats();
         m_schedule.run([&](std::size_t part, const Range& tiles, bool isFirst) {
             sumTiles(call, tiles, isFirst, sums + part * partFloats());
         });
@@ -139,7 +136,7 @@ public:
         inParallel(m_machine.threads, count, m_filters.floats(), [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 m_machine.simd->winogradFilterGradient(
-                    m_x.form, m_weights.form(),
+                    m_x.image().form, m_weights.form(),
                     {sums + i * kFilter, m_filters.pointStride(), m_schedule.parts, partFloats()}, false,
                     out(call, 0) + m_weights.at(i / m_filters.channelBlocks, i % m_filters.channelBlocks));
         });
@@ -150,7 +147,7 @@ private:
 
     void sumTiles(const KernelCall& call, const Range& tiles, bool isFirst, float* filters) const {
         float *const data = filters + m_filters.floats(), *const gradients = data + m_data.floats();
-        transformData(*m_machine.simd, m_x, m_norm, call, {0, m_data.blocks}, tiles, m_data, data);
+        m_x.transform(call, {0, m_data.blocks}, tiles, m_data, data);
         const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, m_gradients.pointStride()};
         for (std::size_t b = 0; b < m_gradients.blocks; ++b)
             m_machine.simd->winogradGradient(m_dy, in(call, 1) + b * blockStride(m_dy), span,
@@ -169,10 +166,10 @@ private:
     }
 
     const Machine& m_machine;
-    WinogradImage m_x, m_dy;
+    Inputs m_x;
+    WinogradImage m_dy;
     Schedule m_schedule;
     Weights m_weights;
-    NormedInput m_norm;
     Filters m_filters;
     Points m_data, m_gradients;
 };

@@ -94,23 +94,47 @@ struct Filters {
     std::size_t floats() const { return points * pointStride(); }
 };
 
-// The points of some channel blocks of x, or of ReLU of its norm, whose affine forms lie at the front of the workspace.
-inline void transformData(const SimdTable& simd, const WinogradImage& image, const NormedInput& norm,
-                          const KernelCall& call, const Range& blocks, const Range& tiles, const Points& points,
-                          float* data) {
-    const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, points.pointStride()};
-    for (std::size_t b = blocks.begin; b < blocks.end; ++b) {
-        const auto affine = norm ? norm.affine(reinterpret_cast<const float*>(call.workspace), b) : ChannelAffine{};
-        simd.winogradData(image, in(call, 0) + b * blockStride(image), span, norm ? &affine : nullptr,
-                          data + b * points.blockStride());
+// x, or ReLU of its norm, whose affine forms lie at the front of the workspace. Of floats, or without a norm of bf16.
+class Inputs {
+public:
+    Inputs(const Order& order, const Shapes& shapes)
+        : m_simd(*order.machine.simd), m_image(shapes.input()), m_norm(order), m_dtype(order.input(0).type.dtype) {}
+
+    const WinogradImage& image() const { return m_image; }
+    const NormedInput& norm() const { return m_norm; }
+
+    // The points of some channel blocks of some tiles.
+    void transform(const KernelCall& call, const Range& blocks, const Range& tiles, const Points& points,
+                   float* data) const {
+        const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, points.pointStride()};
+        for (std::size_t b = blocks.begin; b < blocks.end; ++b) {
+            const std::size_t at = b * blockStride(m_image);
+            float* const to = data + b * points.blockStride();
+            if (m_dtype == DType::BF16) {
+                m_simd.winogradDataHalves(m_image, in<Bf16>(call, 0) + at, span, to);
+                continue;
+            }
+            const auto* forms = reinterpret_cast<const float*>(call.workspace);
+            const auto affine = m_norm ? m_norm.affine(forms, b) : ChannelAffine{};
+            m_simd.winogradData(m_image, in(call, 0) + at, span, m_norm ? &affine : nullptr, to);
+        }
     }
-}
+
+private:
+    const SimdTable& m_simd;
+    WinogradImage m_image;
+    NormedInput m_norm;
+    DType m_dtype;
+};
 
 // y, or dx: what becomes of products.
 class Outputs {
 public:
     Outputs(const Order& order, const Shapes& shapes)
-        : m_simd(*order.machine.simd), m_image(shapes.output()), m_end(endOf(order.node)) {}
+        : m_simd(*order.machine.simd),
+          m_image(shapes.output()),
+          m_end(endOf(order.node)),
+          m_dtype(order.output(0).type.dtype) {}
 
     // Some blocks of some tiles, from the products of these blocks.
     void write(const KernelCall& call, const Range& blocks, const Range& tiles, const Points& points,
@@ -118,8 +142,11 @@ public:
         const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, points.pointStride()};
         for (std::size_t block = blocks.begin; block < blocks.end; ++block) {
             const std::size_t at = block * blockStride(m_image);
-            m_simd.winogradOutput(m_image, products + (block - blocks.begin) * points.blockStride(), span,
-                                  sumEnd<float>(call, m_end, block, at), out(call, 0) + at);
+            const float* const from = products + (block - blocks.begin) * points.blockStride();
+            if (m_dtype == DType::BF16)
+                m_simd.winogradOutputHalves(m_image, from, span, sumEnd<Bf16>(call, m_end, block, at),
+                                            out<Bf16>(call, 0) + at);
+            else m_simd.winogradOutput(m_image, from, span, sumEnd<float>(call, m_end, block, at), out(call, 0) + at);
         }
     }
 
@@ -127,6 +154,7 @@ private:
     const SimdTable& m_simd;
     WinogradImage m_image;
     ConvEnd m_end;
+    DType m_dtype;
 };
 
 // Where their points, with others' products beside them, do not fit into the second-level cache.

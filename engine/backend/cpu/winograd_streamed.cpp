@@ -34,8 +34,7 @@ public:
         : m_machine(order.machine),
           m_shapes(shapes),
           m_turned(turned),
-          m_norm(order),
-          m_x(shapes.input()),
+          m_x(order, shapes),
           m_y(order, shapes),
           m_tiles(tilesAtOnce(shapes, shapes.inputBlocks())),
           m_data{shapes.points(), shapes.inputBlocks(), m_tiles},
@@ -43,17 +42,17 @@ public:
           m_filters{shapes.points(), kGroup, channelsAtOnce(shapes)} {}
 
     std::size_t workspaceBytes() const override {
-        return (m_norm.floats() + m_data.floats() + parts() * partFloats()) * sizeof(float);
+        return (m_x.norm().floats() + m_data.floats() + parts() * partFloats()) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
         auto* const norm = reinterpret_cast<float*>(call.workspace);
-        if (m_norm) m_norm.prepare(call, norm);
-        float* const data = norm + m_norm.floats();
+        if (m_x.norm()) m_x.norm().prepare(call, norm);
+        float* const data = norm + m_x.norm().floats();
         const std::size_t groups = divideUp(m_shapes.outputBlocks(), kGroup);
         inRounds(m_shapes.tiles(), m_tiles, [&](const Range& tiles) {
             inParallel(m_machine.threads, m_data.blocks, m_data.floats(), [&](std::size_t begin, std::size_t end) {
-                transformData(*m_machine.simd, m_x, m_norm, call, {begin, end}, tiles, m_data, data);
+                m_x.transform(call, {begin, end}, tiles, m_data, data);
             });
             inParts(static_cast<int>(parts()), groups, [&](std::size_t part, std::size_t begin, std::size_t end) {
                 float* const products = data + m_data.floats() + part * partFloats();
@@ -77,7 +76,7 @@ private:
             for (std::size_t c = channels.begin; c < channels.end; ++c) {
                 const std::size_t from = m_turned ? weights.at(c, b) : weights.at(b, c);
                 float* to = filters + (b - blocks.begin) * m_filters.blockStride() + (c - channels.begin) * kFilter;
-                m_machine.simd->winogradFilter(m_x.form, weights.form(), w + from, m_turned, to,
+                m_machine.simd->winogradFilter(m_x.image().form, weights.form(), w + from, m_turned, to,
                                                m_filters.pointStride());
             }
         }
@@ -107,8 +106,7 @@ private:
     const Machine& m_machine;
     Shapes m_shapes;
     bool m_turned;
-    NormedInput m_norm;
-    WinogradImage m_x;
+    Inputs m_x;
     Outputs m_y;
     std::size_t m_tiles;
     Points m_data, m_products;
@@ -120,8 +118,7 @@ public:
     StreamedBackwardWeights(const Order& order, const Shapes& shapes)
         : m_machine(order.machine),
           m_shapes(shapes),
-          m_norm(order),
-          m_x(shapes.input()),
+          m_x(order, shapes),
           m_dy(shapes.output()),
           m_tiles(tilesAtOnce(shapes, shapes.inputBlocks() + shapes.outputBlocks())),
           m_data{shapes.points(), shapes.inputBlocks(), m_tiles},
@@ -129,14 +126,14 @@ public:
           m_filters{shapes.points(), kGroup, channelsAtOnce(shapes)} {}
 
     std::size_t workspaceBytes() const override {
-        return (m_norm.floats() + m_data.floats() + m_gradients.floats() + parts() * m_filters.floats()) *
+        return (m_x.norm().floats() + m_data.floats() + m_gradients.floats() + parts() * m_filters.floats()) *
                sizeof(float);
     }
 
     void run(const KernelCall& call) override {
         auto* const norm = reinterpret_cast<float*>(call.workspace);
-        if (m_norm) m_norm.prepare(call, norm);
-        float *const data = norm + m_norm.floats(), *const gradients = data + m_data.floats();
+        if (m_x.norm()) m_x.norm().prepare(call, norm);
+        float *const data = norm + m_x.norm().floats(), *const gradients = data + m_data.floats();
         const std::size_t groups = divideUp(m_shapes.outputBlocks(), kGroup);
         inRounds(m_shapes.tiles(), m_tiles, [&](const Range& tiles) {
             transform(call, tiles, data, gradients);
@@ -156,7 +153,7 @@ private:
 
     void transform(const KernelCall& call, const Range& tiles, float* data, float* gradients) const {
         inParallel(m_machine.threads, m_data.blocks, m_data.floats(), [&](std::size_t begin, std::size_t end) {
-            transformData(*m_machine.simd, m_x, m_norm, call, {begin, end}, tiles, m_data, data);
+            m_x.transform(call, {begin, end}, tiles, m_data, data);
         });
         const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, m_gradients.pointStride()};
         inParallel(m_machine.threads, m_gradients.blocks, m_gradients.floats(),
@@ -188,7 +185,7 @@ private:
             for (std::size_t b = 0; b < product.blocks; ++b) {
                 for (std::size_t c = 0; c < product.channelBlocks; ++c) {
                     m_machine.simd->winogradFilterGradient(
-                        m_x.form, weights.form(),
+                        m_x.image().form, weights.form(),
                         {filters + b * m_filters.blockStride() + c * kFilter, m_filters.pointStride()}, tiles.begin > 0,
                         dw + weights.at(blocks.begin + b, channel + c));
                 }
@@ -198,8 +195,8 @@ private:
 
     const Machine& m_machine;
     Shapes m_shapes;
-    NormedInput m_norm;
-    WinogradImage m_x, m_dy;
+    Inputs m_x;
+    WinogradImage m_dy;
     std::size_t m_tiles;
     Points m_data, m_gradients;
     Filters m_filters;

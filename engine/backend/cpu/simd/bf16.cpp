@@ -97,7 +97,10 @@ void gemmRows(const GemmRun& run, std::size_t panelStride) {
     }
 }
 
-void blockProduct(const BlockProduct& run) { productBlocks<PairLanes, kBlocks>(run, 0); }
+template <class T>
+void blockProduct(const BlockProductOf<T>& run) {
+    productBlocks<PairLanes, kBlocks>(run, 0);
+}
 
 void blockGradientProduct(const BlockGradientProduct& run) { gradientProductBlocks<PairLanes, kBlocks>(run, 0); }
 
@@ -110,7 +113,8 @@ const Bf16Table kBf16Table{.panelColumns = kVectors * 16,
                            .gemmRows = gemmRows,
                            .pairRows = pairRows,
                            .pairColumns = pairColumns,
-                           .blockProduct = blockProduct,
+                           .blockProduct = blockProduct<float>,
+                           .blockProductHalves = blockProduct<Bf16>,
                            .blockGradientProduct = blockGradientProduct};
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -31,14 +31,16 @@ template <std::size_t kFloats, int kToWrite>
 
 // kM tiles and kN blocks of outputs, summed over all channels in registers. Meanwhile come the lines of the outputs,
 // and in the first blocks, which read it first, the data of the next tiles.
-template <class Lanes, std::size_t kM, std::size_t kN>
-void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
+template <class Lanes, std::size_t kM, std::size_t kN, class T>
+void productTile(const BlockProductOf<T>& run, std::size_t block, std::size_t tile) {
     using Sums = typename Lanes::Sums;
     constexpr std::size_t kLanes = Lanes::kLanes;
     const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * kLanes; };
     Sums sums[kN * kM];
     unrolled<0, kN * kM>([&](auto i) __attribute__((always_inline)) {
-        sums[i.value] = run.adds ? get<Sums>(run.products + at(i.value)) : Sums{};
+        sums[i.value] = Sums{};
+        if constexpr (sizeof(T) == sizeof(float))
+            if (run.adds) sums[i.value] = get<Sums>(run.products + at(i.value));
     });
     const float* u = run.filters + block * run.filterStride;
     const float* v = run.data + tile * Lanes::kOfBlock;
@@ -70,7 +72,7 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
         return;
     }
     unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-        const Ending<float, Sums> ending(*run.end, 0, block + n.value);
+        const Ending<T, Sums> ending(*run.end, 0, block + n.value);
         unrolled<0, kM>([&](auto m) __attribute__((always_inline)) {
             const std::size_t to = at(n.value * kM + m.value);
             store(run.products + to, ending.of(sums[n.value * kM + m.value], static_cast<std::ptrdiff_t>(to)));
@@ -78,16 +80,16 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
     });
 }
 
-template <class Lanes, std::size_t kM, std::size_t kN>
-void productRest(const BlockProduct& run, std::size_t block, std::size_t tile) {
+template <class Lanes, std::size_t kM, std::size_t kN, class T>
+void productRest(const BlockProductOf<T>& run, std::size_t block, std::size_t tile) {
     if constexpr (kM > 0) {
         if (run.tiles - tile == kM) return productTile<Lanes, kM, kN>(run, block, tile);
         productRest<Lanes, kM - 1, kN>(run, block, tile);
     }
 }
 
-template <class Lanes, std::size_t kN>
-void productBlocks(const BlockProduct& run, std::size_t block) {
+template <class Lanes, std::size_t kN, class T>
+void productBlocks(const BlockProductOf<T>& run, std::size_t block) {
     constexpr std::size_t kM = kTilesOf<Lanes>;
     for (; block + kN <= run.blocks; block += kN) {
         std::size_t tile = 0;

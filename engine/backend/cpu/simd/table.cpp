@@ -60,6 +60,8 @@ const SimdTable kTable{
     .winogradData = winogradData,
     .winogradGradient = winogradGradient,
     .winogradOutput = winogradOutput,
+    .winogradDataHalves = winogradDataHalves,
+    .winogradOutputHalves = winogradOutputHalves,
     .winogradFilter = winogradFilter,
     .winogradFilterGradient = winogradFilterGradient,
     .blockProduct = blockProduct,

@@ -192,15 +192,17 @@ struct ChannelAffine {
 // Products of blocks of `block` channels, B; a tile is one pixel, or one Winograd tile at one point:
 // products[b][tile][B] = end([themselves +] sum over channels of
 //                            filters[b][channel][B] data[channel / B][tile][channel % B]).
-struct BlockProduct {
+template <class T>
+struct BlockProductOf {
     const float *filters = nullptr, *data = nullptr;
-    float* products = nullptr;
+    T* products = nullptr;
     std::size_t filterStride = 0, dataStride = 0, productStride = 0;  // from block to block
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
     bool adds = false;
-    const SumEnd* end = nullptr;  // null: sums stay as they are; addends lie as products do, and may be there
-    std::size_t block = 16;       // or 8
+    const SumEndOf<T>* end = nullptr;  // null: sums stay as they are; addends lie as products do, and may be there
+    std::size_t block = 16;            // or 8
 };
+using BlockProduct = BlockProductOf<float>;
 // filters[b][channel][B] = [themselves +] sum over tiles of gradients[b][tile][B] data[channel / B][tile][channel % B].
 struct BlockGradientProduct {
     const float *gradients = nullptr, *data = nullptr;
@@ -347,6 +349,10 @@ struct SimdTable {
     void (*winogradGradient)(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
     void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                            float* y);
+    // Of images of bf16, in blocks of sixteen channels; null but with AVX-512.
+    void (*winogradDataHalves)(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, float* points);
+    void (*winogradOutputHalves)(const WinogradImage& image, const float* points, const WinogradSpan& span,
+                                 const SumEndOf<Bf16>& end, Bf16* y);
     void (*winogradFilter)(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned,
                            float* points, std::size_t pointStride);
     // adds: to what is there already.
@@ -409,6 +415,7 @@ struct Bf16Table {
     void (*pairRows)(const float* from, const ChannelAffine* norm, float* to, std::size_t rows);
     void (*pairColumns)(const float* from, const ChannelAffine* norm, float* to, std::size_t rows);
     void (*blockProduct)(const BlockProduct& run);  // filters: pairs of rows; data: of columns; strides as they lie
+    void (*blockProductHalves)(const BlockProductOf<Bf16>& run);    // the same, rounded to bf16; it adds to nothing
     void (*blockGradientProduct)(const BlockGradientProduct& run);  // of rows both; tiles are counted in pairs
 };
 namespace v4_bf16 {

@@ -192,15 +192,22 @@ private:
     std::int64_t m_width, m_part;
 };
 
+template <class V, class T>
+[[gnu::always_inline]] inline V pixelAt(const T* at) {
+    if constexpr (kIsHalf<T>) return load(at);
+    else return get<V>(at);
+}
+
 // A square of an image, zero outside of it, to put(i, j, value).
-template <class Blocks, std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class Put, class Transform>
+template <class Blocks, std::size_t kSide, std::size_t kPoints, class Tiles, class T, class Load, class Put,
+          class Transform>
 [[gnu::always_inline]] inline void transformTile(const WinogradImage& image, const Pixels<Blocks>& pixels,
-                                                 const Tiles& tiles, const float* x, Load get, Put put,
+                                                 const Tiles& tiles, const T* x, Load get, Put put,
                                                  Transform transform) {
     using V = typename Blocks::V;
     constexpr auto kRows = static_cast<std::int64_t>(kSide);
     const std::int64_t top = tiles.top(), left = tiles.left();
-    const float* from = x + tiles.sample() * image.sampleStride + pixels.at(top, left);
+    const T* from = x + tiles.sample() * image.sampleStride + pixels.at(top, left);
     const std::int64_t down = image.width * static_cast<std::int64_t>(Blocks::kBlock);
     const bool isInside = top >= 0 && left >= 0 && top + kRows <= image.height && left + kRows <= image.width;
     const auto pixel = [=](std::size_t i, std::size_t j) __attribute__((always_inline)) {
@@ -226,10 +233,10 @@ template <class Blocks, std::size_t kSide, std::size_t kPoints, class Tiles, cla
 constexpr std::size_t kAhead = 8;  // tiles
 
 // The pixels of a tile's outputs, which come into the second-level cache while others are at work.
-template <class Blocks, std::size_t kOutputs>
+template <class Blocks, std::size_t kOutputs, class T>
 [[gnu::always_inline]] inline void prefetchTile(const WinogradImage& image, const Pixels<Blocks>& pixels,
-                                                const Tiles<kOutputs>& tiles, const float* x) {
-    const float* from =
+                                                const Tiles<kOutputs>& tiles, const T* x) {
+    const T* from =
         x + tiles.sample() * image.sampleStride + pixels.at(tiles.top() + image.top, tiles.left() + image.left);
     for (std::size_t i = 0; i < kOutputs; ++i, from += image.width * static_cast<std::int64_t>(Blocks::kBlock)) {
         for (std::size_t j = 0; j < kOutputs; ++j) __builtin_prefetch(from + j * Blocks::kBlock, 0, 2);
@@ -237,8 +244,8 @@ template <class Blocks, std::size_t kOutputs>
 }
 
 // Squares of kSide x kSide pixels to points, of one part of the channels.
-template <class Blocks, class Form, std::size_t kSide, class Load, class Transform>
-[[gnu::always_inline]] inline void pointsOf(const WinogradImage& image, std::size_t part, const float* x,
+template <class Blocks, class Form, std::size_t kSide, class T, class Load, class Transform>
+[[gnu::always_inline]] inline void pointsOf(const WinogradImage& image, std::size_t part, const T* x,
                                             const WinogradSpan& span, float* points, Load get, Transform transform) {
     using V = typename Blocks::V;
     const Pixels<Blocks> pixels(image, part);
@@ -254,12 +261,11 @@ template <class Blocks, class Form, std::size_t kSide, class Load, class Transfo
     }
 }
 
-template <class Blocks, class Form>
-void data(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
-          float* points) {
+template <class Blocks, class Form, class T>
+void data(const WinogradImage& image, const T* x, const WinogradSpan& span, const ChannelAffine* norm, float* points) {
     using V = typename Blocks::V;
     const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromInputs(from, to); };
-    const auto plain = [](const float* from) { return get<V>(from); };
+    const auto plain = [](const T* from) { return pixelAt<V>(from); };
     for (std::size_t part = 0; part < Blocks::kParts; ++part) {
         if (!norm) {
             pointsOf<Blocks, Form, Form::kInputs>(image, part, x, span, points, plain, transform);
@@ -267,7 +273,7 @@ void data(const WinogradImage& image, const float* x, const WinogradSpan& span, 
         }
         const std::size_t at = part * Blocks::kWidth;
         const V mean = get<V>(norm->mean + at), scale = get<V>(norm->scale + at), offset = get<V>(norm->offset + at);
-        const auto normed = [=](const float* from) { return positive((get<V>(from) - mean) * scale + offset); };
+        const auto normed = [=](const T* from) { return positive((pixelAt<V>(from) - mean) * scale + offset); };
         pointsOf<Blocks, Form, Form::kInputs>(image, part, x, span, points, normed, transform);
     }
 }
@@ -281,11 +287,11 @@ void gradient(const WinogradImage& image, const float* dy, const WinogradSpan& s
         pointsOf<Blocks, Form, Form::kOutputs>(image, part, dy, span, points, plain, transform);
 }
 
-template <class Blocks, class Form>
+template <class Blocks, class Form, class T>
 void output(const WinogradImage& image, std::size_t part, const float* points, const WinogradSpan& span,
-            const SumEnd& end, float* y) {
+            const SumEndOf<T>& end, T* y) {
     using V = typename Blocks::V;
-    const Ending<float, V> ending(end, 0, part);
+    const Ending<T, V> ending(end, 0, part);
     const Pixels<Blocks> pixels(image, part);
     Tiles<Form::kOutputs> tiles(image, span.begin);
     points += part * Blocks::kWidth;
@@ -375,6 +381,19 @@ void winogradOutput(const WinogradImage& image, const float* points, const Winog
             output<Blocks, Form>(image, part, points, span, end, y);
     });
 }
+
+#ifdef __AVX512F__
+void winogradDataHalves(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, float* points) {
+    if (image.form == WinogradForm::Tile4) data<Sixteens, Tile4>(image, x, span, nullptr, points);
+    else data<Sixteens, Image2>(image, x, span, nullptr, points);
+}
+
+void winogradOutputHalves(const WinogradImage& image, const float* points, const WinogradSpan& span,
+                          const SumEndOf<Bf16>& end, Bf16* y) {
+    if (image.form == WinogradForm::Tile4) output<Sixteens, Tile4>(image, 0, points, span, end, y);
+    else output<Sixteens, Image2>(image, 0, points, span, end, y);
+}
+#endif
 
 void winogradFilter(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned, float* points,
                     std::size_t pointStride) {
