@@ -1,5 +1,6 @@
 #include "tests/tiles/tile_unit.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -10,7 +11,7 @@ struct TileUnit::Instruction {
     enum Prefix { kNone, k66, kF3, kF2 };
     std::uint8_t opcode = 0;
     Prefix prefix = kNone;
-    bool isOfMemory = false;
+    bool isOfMemory = false, hasIndex = false;
     unsigned reg = 0, rm = 0, third = 0;  // numbers of tiles
     std::uint8_t* base = nullptr;
     std::ptrdiff_t stride = 0;
@@ -51,7 +52,8 @@ std::size_t TileUnit::decode(const std::uint8_t* code, const gregset_t& register
         const std::uint8_t sib = code[length++];
         const unsigned index = (sib >> 3 & 7u) + highIndex;
         base = sib & 7u;
-        if (index != 4) found.stride = static_cast<std::ptrdiff_t>(registers[kRegisters[index]]) << (sib >> 6);
+        found.hasIndex = index != 4;
+        if (found.hasIndex) found.stride = static_cast<std::ptrdiff_t>(registers[kRegisters[index]]) << (sib >> 6);
     }
     const bool hasNoBase = base == 5 && mod == 0, isRelative = hasNoBase && found.rm == 5;
     if (hasNoBase) bytes = 4;
@@ -69,9 +71,19 @@ std::size_t TileUnit::execute(const std::uint8_t* code, const gregset_t& registe
     if (length == 0) return 0;
     if (it.opcode == kConfigure) return configures(it) ? length : 0;
     if (it.opcode == kMove) return moves(it) ? length : 0;
-    if (it.opcode != kMultiplyBf16 || it.isOfMemory || it.prefix != Instruction::kF3) return 0;
-    multiply(it);
-    return length;
+    return it.opcode == kMultiplyBf16 && multiplies(it) ? length : 0;
+}
+
+// Palette 0, which takes the configuration away, is not asked for here; it is TILERELEASE that does it.
+bool TileUnit::isValid(const Config& asked) {
+    const auto isZero = [](std::uint8_t each) { return each == 0; };
+    bool valid = asked.palette == 1 && asked.startRow == 0 && std::ranges::all_of(asked.reserved, isZero);
+    for (int tile = 0; tile < 16; ++tile) {
+        const unsigned bytes = asked.rowBytes[tile], rows = asked.rows[tile];
+        const bool isThere = bytes > 0 && rows > 0, isNone = bytes == 0 && rows == 0;
+        valid = valid && (isNone || (isThere && tile < 8 && bytes <= 64 && bytes % 4 == 0 && rows <= 16));
+    }
+    return valid;
 }
 
 // LDTILECFG, STTILECFG, TILEZERO and TILERELEASE.
@@ -79,20 +91,23 @@ bool TileUnit::configures(const Instruction& it) {
     if (it.isOfMemory) {
         if (it.prefix == Instruction::k66) std::memcpy(it.base + it.stride, &m_config, sizeof m_config);
         if (it.prefix != Instruction::kNone) return it.prefix == Instruction::k66;
+        Config asked;
+        std::memcpy(&asked, it.base + it.stride, sizeof asked);
+        if (!isValid(asked)) return false;
         std::memset(m_tiles, 0, sizeof m_tiles);
-        std::memcpy(&m_config, it.base + it.stride, sizeof m_config);
+        m_config = asked;
         return true;
     }
-    if (it.prefix == Instruction::kF2) std::memset(&m_tiles[it.reg], 0, sizeof(Tile));
+    if (it.prefix == Instruction::kF2 && isConfigured(it.reg)) std::memset(&m_tiles[it.reg], 0, sizeof(Tile));
     else if (it.prefix == Instruction::kNone) std::memset(static_cast<void*>(this), 0, sizeof *this);
     else return false;
     return true;
 }
 
-// TILELOADD, TILELOADDT1 and TILESTORED. An unconfigured tile cannot be moved, as on a processor.
+// TILELOADD, TILELOADDT1 and TILESTORED.
 bool TileUnit::moves(const Instruction& it) {
     const std::size_t bytes = m_config.rowBytes[it.reg], rows = m_config.rows[it.reg];
-    if (!it.isOfMemory || it.prefix == Instruction::kNone || bytes == 0 || rows == 0) return false;
+    if (!it.isOfMemory || !it.hasIndex || it.prefix == Instruction::kNone || !isConfigured(it.reg)) return false;
     Tile& tile = m_tiles[it.reg];
     const bool stores = it.prefix == Instruction::kF3;
     if (!stores) std::memset(&tile, 0, sizeof tile);
@@ -105,10 +120,15 @@ bool TileUnit::moves(const Instruction& it) {
 }
 
 // TDPBF16PS: even and odd depths are summed apart, by fused multiply-add.
-void TileUnit::multiply(const Instruction& it) {
+bool TileUnit::multiplies(const Instruction& it) {
     constexpr std::size_t kPairs = 16;
+    if (it.isOfMemory || it.prefix != Instruction::kF3) return false;
+    if (!isConfigured(it.reg) || !isConfigured(it.rm) || !isConfigured(it.third)) return false;
+    if (it.reg == it.rm || it.reg == it.third || it.rm == it.third) return false;
     const std::size_t rows = m_config.rows[it.reg], columns = m_config.rowBytes[it.reg] / 4u,
                       depth = m_config.rowBytes[it.rm] / 4u;
+    if (m_config.rows[it.rm] != rows || m_config.rowBytes[it.third] != 4 * columns || m_config.rows[it.third] != depth)
+        return false;
     const auto pairAt = [](const std::uint8_t* at) {
         std::uint32_t pair;
         std::memcpy(&pair, at, sizeof pair);
@@ -130,6 +150,7 @@ void TileUnit::multiply(const Instruction& it) {
         for (std::size_t column = 0; column < columns; ++column) sums[column] += even[column] + odd[column];
         std::memcpy(m_tiles[it.reg].rows[row], sums, sizeof sums);
     }
+    return true;
 }
 
 }  // namespace lockstep::tiles

@@ -12,7 +12,8 @@ namespace lockstep::tiles {
 class TileUnit {
 public:
     // Carries out what stands at `code`, with addresses from `registers`, and returns its length in bytes; 0, having
-    // done nothing, where it is no instruction for tiles.
+    // done nothing, where it is no instruction for tiles, or one that a processor refuses (#UD, #GP): a configuration
+    // that is not valid, tiles of other shapes than the instruction multiplies, or without one.
     std::size_t execute(const std::uint8_t* code, const gregset_t& registers);
 
 private:
@@ -28,10 +29,12 @@ private:
     };
     static_assert(sizeof(Config) == 64);
 
+    static bool isValid(const Config& asked);
     static std::size_t decode(const std::uint8_t* code, const gregset_t& registers, Instruction& found);
     bool configures(const Instruction& it);
     bool moves(const Instruction& it);
-    void multiply(const Instruction& it);
+    bool multiplies(const Instruction& it);
+    bool isConfigured(unsigned tile) const { return tile < 8 && m_config.rows[tile] > 0; }
 
     Config m_config;
     Tile m_tiles[8];
