@@ -166,7 +166,11 @@ int bench(Context& context, const BenchOptions& options) {
     ResolvedSpec timed = resolved.value();
     const auto chosen = choosePrecision(timed, input.value(), options.seconds);
     if (chosen && !options.json) printSpeeds(*chosen, context.words());
-    const auto result = benchmark({timed, input.value(), options.steps, options.warmup, options.inference});
+    const auto result = benchmark({.resolved = timed,
+                                   .input = input.value(),
+                                   .steps = options.steps,
+                                   .warmup = options.warmup,
+                                   .inference = options.inference});
     if (!options.json) {
         printResult(timed, result);
         return kDone;

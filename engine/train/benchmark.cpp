@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/core/error.h"
 #include "engine/train/clocks.h"
 #include "engine/train/made_batch.h"
@@ -13,8 +15,8 @@ namespace {
 
 class BenchTask final : public RankTask {
 public:
-    BenchTask(const BenchRequest& request, const RunPlan& plan, Collective& group)
-        : m_request(request), m_plan(plan), m_group(group) {}
+    BenchTask(const BenchRequest& request, const RunPlan& plan, Collective& group, bool& goesOn)
+        : m_request(request), m_plan(plan), m_group(group), m_goesOn(goesOn) {}
 
     void run() override {
         const auto rank = static_cast<std::size_t>(m_group.rank());
@@ -34,16 +36,19 @@ public:
         m_group.barrier();
         Stopwatch watch;
         watch.start();
-        steps(m_request.warmup, m_request.steps);
-        m_group.barrier();
+        std::int64_t done = 0;
+        do {
+            const std::int64_t more = std::max(done, m_request.steps);
+            steps(m_request.warmup + done, more);
+            done += more;
+        } while (goesOn(watch));
         m_result.seconds = watch.seconds();
         m_result.loss = m_loss;
-        m_result.steps = m_request.steps;
-        m_result.compute /= static_cast<double>(m_request.steps);
-        m_result.reduce /= static_cast<double>(m_request.steps);
+        m_result.steps = done;
+        m_result.compute /= static_cast<double>(done);
+        m_result.reduce /= static_cast<double>(done);
         m_result.carried = carriedPerStep();
-        m_result.samplesPerSecond =
-            static_cast<double>(m_request.steps * m_request.resolved.spec.batch) / m_result.seconds;
+        m_result.samplesPerSecond = static_cast<double>(done * m_request.resolved.spec.batch) / m_result.seconds;
     }
 
     void close() noexcept override {
@@ -70,6 +75,15 @@ private:
         }
     }
 
+    // Rank 0's clock decides for all of them.
+    bool goesOn(const Stopwatch& watch) {
+        m_group.barrier();
+        if (m_request.seconds <= 0) return false;
+        if (m_group.rank() == 0) m_goesOn = watch.seconds() < m_request.seconds / 2;
+        m_group.barrier();
+        return m_goesOn;
+    }
+
     double carriedPerStep() const {
         if (m_request.inference) return 0;
         const TrialSpec& spec = m_request.resolved.spec;
@@ -84,6 +98,7 @@ private:
     const BenchRequest& m_request;
     const RunPlan& m_plan;
     Collective& m_group;
+    bool& m_goesOn;  // shared by the ranks, between barriers
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Replica> m_replica;
     Buffer m_batch;
@@ -103,8 +118,9 @@ BenchResult benchmark(const BenchRequest& request) {
     const auto group = makeGroup(resolved);
     std::vector<std::unique_ptr<BenchTask>> ranks;
     std::vector<RankTask*> tasks;
+    bool goesOn = false;
     for (const auto& endpoint : group) {
-        tasks.push_back(ranks.emplace_back(std::make_unique<BenchTask>(request, plan, *endpoint)).get());
+        tasks.push_back(ranks.emplace_back(std::make_unique<BenchTask>(request, plan, *endpoint, goesOn)).get());
     }
     const AbortCause cause = runRanks(tasks, group);
     if (cause.rank >= 0) rethrow(cause);

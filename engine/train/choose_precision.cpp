@@ -1,7 +1,6 @@
 #include "engine/train/choose_precision.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "engine/core/number_text.h"
@@ -16,10 +15,7 @@ constexpr double kFaster = 1.05;
 double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& input, double seconds,
                const std::stop_token& stop) {
     resolved.spec.precision = text(precision);
-    BenchRequest request{.resolved = resolved, .input = input, .steps = 1, .warmup = 1, .stop = stop};
-    const BenchResult first = benchmark(request);
-    request.steps = static_cast<std::int64_t>(std::floor(seconds / first.seconds));
-    return request.steps > 1 ? benchmark(request).samplesPerSecond : first.samplesPerSecond;
+    return benchmark({resolved, input, 1, 1, seconds, false, stop}).samplesPerSecond;
 }
 
 }  // namespace

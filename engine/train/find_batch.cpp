@@ -63,9 +63,7 @@ bool hasFlattened(const std::vector<BatchSpeed>& speeds) {
 BatchSpeed timeBatch(ResolvedSpec resolved, const DatasetInfo& train, std::int64_t batch, double seconds) {
     resolved.spec.batch = batch;
     const ModelInput input = modelInput(*resolved.model, train, batch, resolved.spec.labelSmoothing);
-    const BenchResult first = benchmark({resolved, input, 1, 1});
-    const auto steps = static_cast<std::int64_t>(std::floor(seconds / first.seconds));
-    return {batch, steps > 1 ? benchmark({resolved, input, steps, 1}).samplesPerSecond : first.samplesPerSecond};
+    return {batch, benchmark({resolved, input, 1, 1, seconds}).samplesPerSecond};
 }
 
 }  // namespace lockstep

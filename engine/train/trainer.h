@@ -140,6 +140,7 @@ struct BenchRequest {
     const ResolvedSpec& resolved;
     const ModelInput& input;
     std::int64_t steps = 20, warmup = 3;
+    double seconds = 0;      // where positive: twice the steps while they took less than half of it
     bool inference = false;  // the programs of evaluation
     std::stop_token stop = {};
 };

@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <limits>
 #include <numeric>
@@ -243,6 +244,15 @@ private slots:
         QCOMPARE(result.steps, 10);
         QVERIFY(result.samplesPerSecond > 0);
         QVERIFY(result.firstLoss > 0.5 && result.loss < result.firstLoss);
+    }
+
+    // Twice the steps as long as they take less than half of the time, and all ranks alike.
+    void aBenchmarkLastsAsLongAsItIsAskedTo() {
+        const ResolvedSpec spec = resolved(smallSpec("mlp", "reference:3"));
+        const BenchResult result = benchmark({spec, {8, 1, 12, 12, 4, 0}, 3, 1, 0.2});
+        QVERIFY(result.steps > 3 && result.steps % 3 == 0 &&
+                std::has_single_bit(static_cast<std::uint64_t>(result.steps / 3)));
+        QVERIFY(result.seconds >= 0.1);
     }
 };
 
