@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "app/format.h"
 #include "engine/core/bytes_text.h"
+#include "engine/core/printable.h"
 #include "engine/spec/data_known.h"
 
 namespace lockstep {
@@ -82,13 +85,21 @@ static const char* unitsText(ProductUnits units) {
     return "bf16 is offered";
 }
 
+// oneDNN's variable for instructions: what it takes away is not the processor's doing.
+static std::string isaLimitText() {
+    for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+        if (const char* value = std::getenv(name)) return fmt::format(" ({}={} limits it)", name, printable(value));
+    }
+    return {};
+}
+
 std::string bf16Text(const Environment& environment, const DeviceInfo& info) {
     const double speed = environment.backend(info.backend)->productSpeed(Precision::Bf16);
     if (speed == 0) return {};
     return fmt::format(
-        "{}; products of matrices in bf16 run at {:.2f} times the speed of fp32. What that brings a model: lockstep "
+        "{}{}; products of matrices in bf16 run at {:.2f} times the speed of fp32. What that brings a model: lockstep "
         "bench --model NAME --precision auto",
-        unitsText(environment.backend(info.backend)->productUnits(Precision::Bf16)), speed);
+        unitsText(environment.backend(info.backend)->productUnits(Precision::Bf16)), isaLimitText(), speed);
 }
 
 }  // namespace lockstep

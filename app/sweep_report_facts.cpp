@@ -136,7 +136,8 @@ private:
         const auto same = [&](const ReportedMachine& each) {
             const RunStarted& other = each.started;
             return other.software == started.software && other.hardware == started.hardware &&
-                   other.devices == started.devices && other.threads == started.threads;
+                   other.devices == started.devices && other.threads == started.threads &&
+                   other.precision == started.precision;
         };
         const auto found = std::ranges::find_if(m_machines, same);
         if (found != m_machines.end()) ++found->trials;

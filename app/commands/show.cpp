@@ -16,6 +16,7 @@
 #include "engine/core/disk_use.h"
 #include "engine/spec/bandwidths.h"
 #include "engine/spec/kept_checkpoints.h"
+#include "engine/spec/precision_text.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/schedule.h"
@@ -58,7 +59,7 @@ std::string learningRateText(const TrialSpec& spec) {
     return factor == 1 ? rate : fmt::format("{}, for this batch {:.6g}", rate, spec.learningRate * factor);
 }
 
-void printSettings(const TrialSpec& spec, const DataKnown& known) {
+void printSettings(const TrialSpec& spec, const DataKnown& known, const std::optional<RunStarted>& started) {
     Table table({"SETTING", "VALUE"});
     table.add({"dataset", choiceText(spec.dataset) + (spec.dataPath.empty() ? "" : "  " + spec.dataPath.string())});
     if (const std::string classes = classesText(known); !classes.empty()) table.add({"classes", classes});
@@ -71,7 +72,7 @@ void printSettings(const TrialSpec& spec, const DataKnown& known) {
     table.add({"augmentation", spec.augmentation.empty() ? "none" : choiceText({"", spec.augmentation}).substr(2)});
     table.add({"seed", std::to_string(spec.seed)});
     table.add({"mode", spec.mode});
-    table.add({"precision", spec.precision});
+    table.add({"precision", precisionText(spec, started)});
     for (const TrialField& each : trialFields()) addUnusual(table, each, spec);
     fmt::print("{}", table.text());
 }
@@ -289,6 +290,8 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     out["messages"] = messagesJson(query.messages(row.id), words);
     out["bandwidths"] = bandwidthsJson(bindingOf(query, row.id));
     out["spec"] = Json::parse(toJson(spec));
+    if (const auto started = query.started(row.id); started && !started->precision.empty())
+        out["precision"] = started->precision;
     out["metrics"] = query.metrics(row.id);
     out["checkpoints"] = checkpointsJson(row);
     if (const auto freed = checkpointsFreedAt(std::filesystem::path(row.runDirectory) / "checkpoints"))
@@ -325,7 +328,7 @@ int show(Context& context, const ShowOptions& options) {
     } else {
         fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + printable(row.title));
         const DataKnown known = keptData(query, row);
-        printSettings(spec.value(), known);
+        printSettings(spec.value(), known, query.started(row.id));
         fmt::print("\n");
         printResults(row, {problemsOfShow(query, row.id), query.messages(row.id), bindingOf(query, row.id)},
                      context.words());

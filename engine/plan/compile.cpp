@@ -89,6 +89,7 @@ public:
     ProgramCompiler(Program& program, const Backend& backend, const BatchLayout& batch, const CompileOptions& options)
         : m_program(program), m_backend(backend), m_batch(batch), m_options(options) {
         program.backend = backend.name();
+        program.precision = options.precision;
         program.threads = options.threads;
         program.storage = options.storage;
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/backend/stream.h"
+#include "engine/core/precision.h"
 #include "engine/graph/graph.h"
 #include "engine/ops/update.h"
 
@@ -149,6 +150,7 @@ struct Program {
     enum class Kind : std::uint8_t { Training, Evaluation };
     Kind kind = Kind::Training;
     std::string backend;
+    Precision precision = Precision::Fp32;  // that was asked for; steps name what each computes in
     std::int64_t localBatch = 0;
     int threads = 1;
     std::vector<Pass> passes;  // at least one; a program for 0 samples has one without a graph

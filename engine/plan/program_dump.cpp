@@ -88,6 +88,7 @@ void printHeader(std::ostream& out, const Program& program) {
     const StoragePlan& storage = *program.storage;
     out << "program      " << (training ? "training" : "evaluation") << '\n'
         << "backend      " << program.backend << ", threads " << program.threads << '\n'
+        << "precision    " << lockstep::text(program.precision) << '\n'
         << "local batch  " << program.localBatch << '\n';
     if (program.passes.size() > 1) out << "passes       " << passesText(program.passes) << '\n';
     const Graph* graph = program.passes.front().graph.get();

@@ -6,6 +6,7 @@
 #include "engine/core/number_text.h"
 #include "engine/report/card_sections.h"
 #include "engine/report/machine_rows.h"
+#include "engine/spec/precision_text.h"
 #include "engine/spec/shell_words.h"
 #include "engine/spec/trial_fields.h"
 
@@ -101,6 +102,11 @@ std::vector<Line> repeatNotes(const CardFacts& facts) {
                                "figures differ a little; "},
                               code("--mode reproducible"),
                               {" gives the same bits on 1, 2, 4 or 8 devices."}}));
+    if (facts.started && !facts.started->precision.empty() && facts.started->precision != spec.precision)
+        notes.push_back(Line({{"It was trained in " + facts.started->precision +
+                               ", the fastest as measured then; on another machine another one may be: "},
+                              code("--precision " + facts.started->precision),
+                              {" keeps to it."}}));
     if (!spec.dataPath.empty()) notes.push_back(Line({{"The data must lie at "}, code(spec.dataPath.string()), {"."}}));
     if (!spec.weights.empty()) notes.push_back(Line({{"It starts from the weights in "}, code(spec.weights), {"."}}));
     if (facts.row.attempts > 1)
@@ -155,19 +161,13 @@ Blocks settingsSection(const CardFacts& facts) {
             {Folded{"All settings", {settingsTable(settings)}}}};
 }
 
-std::string precisionText(const CardFacts& facts) {
-    const std::string& asked = facts.spec.precision;
-    const bool isKnown = facts.started && !facts.started->precision.empty() && facts.started->precision != asked;
-    return isKnown ? facts.started->precision + ", chosen by precision=" + asked : asked;
-}
-
 Blocks environmentSection(const CardFacts& facts) {
     Blocks blocks{{Heading{"Environment"}}};
     const TrialRow& row = facts.row;
     NamedRows rows;
     if (facts.started) addAttempt(rows, *facts.started);
     else rows.add("Devices", Line({{"not begun; asked for "}, code(facts.spec.devices)}));
-    rows.add("Precision", precisionText(facts));
+    rows.add("Precision", precisionText(facts.spec, facts.started));
     rows.add("Mode", facts.spec.mode);
     if (row.seconds) rows.add("Time", durationText(*row.seconds));
     if (row.samplesPerSecond) rows.add("Training rate", rateText(*row.samplesPerSecond));

@@ -45,8 +45,9 @@ Blocks sweepEnvironment(const SweepFacts& facts) {
     for (std::size_t i = 0; i < std::min(facts.machines.size(), kMostMachines); ++i) {
         NamedRows rows;
         if (facts.machines.size() > 1) rows.add("Trials", std::to_string(facts.machines[i].trials));
-        addMachine(rows, facts.machines[i].started);
-        rows.add("Precision", facts.spec.trial.precision);
+        const RunStarted& started = facts.machines[i].started;
+        addMachine(rows, started);
+        rows.add("Precision", started.precision.empty() ? facts.spec.trial.precision : started.precision);
         rows.add("Mode", facts.spec.trial.mode);
         blocks.push_back(std::move(rows).table());
     }

@@ -12,6 +12,8 @@
 namespace lockstep {
 
 // Everything a run can say; a closed list. Numbers, not words. `step` counts optimizer updates from 1, `epoch` from 1.
+// The code of a Message: the run measures in which precision it trains; its argument is the attempt.
+inline constexpr const char* kPrecisionMeasured = "run.precision-measured";
 struct RunStarted {
     std::int64_t trial = 0;
     std::int64_t attempt = 1;

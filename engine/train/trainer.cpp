@@ -63,7 +63,7 @@ public:
         }
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
         for (const Problem& note : m_data.notes) m_events.post(Message{"info", note});
-        if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
+        tellOfSlowPrecision();
         if (m_resolved.choosesPrecision() && !choosePrecision()) return stoppedBefore();
         tellOfOtherPrecision();
         for (;;) {
@@ -84,10 +84,11 @@ private:
         if (known && m_resolved.backend->offers(*known)) {  // it may go on elsewhere
             spec.precision = text(*known);
             m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
+            tellOfSlowPrecision();
             return true;
         }
         if (!spec.reproducible()) {  // which takes long: the attempt has begun with it
-            const Problem words{"precision", "run.precision-measured", {std::to_string(m_options.attempt)}};
+            const Problem words{"precision", kPrecisionMeasured, {std::to_string(m_options.attempt)}};
             m_events.post(Message{"info", words});
         }
         constexpr double kSeconds = 1;
@@ -113,6 +114,10 @@ private:
         }
         m_events.post(StateChanged{"stopping", end.step});
         return finished(end, m_events);
+    }
+
+    void tellOfSlowPrecision() {
+        if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
     }
 
     void tellOfOtherPrecision() {

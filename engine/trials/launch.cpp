@@ -20,7 +20,6 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t kFullBelow = 1 << 20;
 constexpr std::string_view kSaidNothing = "it said nothing";
-constexpr std::string_view kMeasuring = "run.precision-measured";
 constexpr auto kKeep = std::chrono::hours(7 * 24);
 
 fs::path folderOf(const Places& places) { return places.data / "launches"; }
@@ -114,7 +113,8 @@ void Launch::takeLine(const std::string& line) {
         const std::string event = json.value("event", "");
         if (event == "run_started") {
             runs(std::to_string(json.value("attempt", 1)));
-        } else if (event == "message" && json.value("code", "") == kMeasuring) {  // for long, and may be stopped
+        } else if (event == "message" &&
+                   json.value("code", "") == kPrecisionMeasured) {  // for long, and may be stopped
             runs(json.at("args").at(0));
         } else if (json.value("resumed", false)) {  // it was paused, and goes on in its own process
             fs::remove(m_output, none);

@@ -41,6 +41,14 @@ private slots:
         }
     }
 
+    void whatLimitsInstructionsIsNamed() {
+        const auto said = m_program.shell(R"(DNNL_MAX_CPU_ISA=AVX2 exec "$0" "$@")", {"devices"});
+        const auto usual = m_program.run({"devices"});
+        if (!usual.out.contains("bf16")) QSKIP("the CPU backend is not built");
+        QVERIFY2(said.out.contains("(DNNL_MAX_CPU_ISA=AVX2 limits it)"), qPrintable(said.out));
+        QVERIFY(!usual.out.contains("MAX_CPU_ISA"));
+    }
+
     void datasetsAndModelsAreListed() {
         QStringList ids;
         const auto datasets = m_program.run({"datasets", "--json"}).last()["datasets"].toArray();
@@ -222,6 +230,8 @@ private slots:
         const QStringList automatic{"--model", "mlp", "--batch", "8", "--precision", "auto"};
         const auto said = m_program.run(QStringList{"program"} + automatic);
         QVERIFY2(said.status == 0 && said.err.contains("(precision=auto)"), qPrintable(said.out + said.err));
+        const QString chosen = said.err.section(' ', 2, 2);  // "Training in bf16 (precision=auto)…"
+        QVERIFY2(said.out.contains("\nprecision    " + chosen + '\n'), qPrintable(said.err + said.out));
         const auto kept = m_program.run(QStringList{"bench", "--steps", "1", "--mode", "reproducible"} + automatic);
         QVERIFY2(kept.status == 0 && kept.out.contains("(precision=auto)"), qPrintable(kept.out + kept.err));
     }

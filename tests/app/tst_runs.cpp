@@ -22,6 +22,16 @@ QString lastCheckpoint(const QJsonObject& trial) {
 class TestRuns : public QObject {
     Q_OBJECT
 private slots:
+    void showSaysWhatAutomaticPrecisionCameTo() {
+        LockstepProgram program;
+        const auto trained = program.run(shortRun() + QStringList{"--precision", "auto"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.out + trained.err));
+        const QString precision = program.trial(1)["precision"].toString();
+        QVERIFY2(QStringList({"fp32", "bf16"}).contains(precision), qPrintable(precision));
+        QVERIFY(program.run({"show", "1"}).out.contains(precision + ", chosen by precision=auto"));
+        QCOMPARE(program.trial(1)["spec"].toObject()["precision"].toString(), QString("auto"));
+    }
+
     void trainTrialsShowDelete() {
         LockstepProgram program;
         const auto trained = program.run(shortRun() + QStringList{"--title", "first light"});

@@ -119,9 +119,10 @@ private slots:
 
     void mastersAreShown() {
         const sample::Traits halves{.compute = DType::BF16};
-        const Program program = sample::training(smallConv(true), options(), halves, sample::averaging());
-        compareWithGolden("masters_training", dump(program));
         CompileOptions shared = options();
+        shared.precision = Precision::Bf16;
+        const Program program = sample::training(smallConv(true), shared, halves, sample::averaging());
+        compareWithGolden("masters_training", dump(program));
         shared.storage = program.storage;
         compareWithGolden("masters_evaluation", dump(sample::evaluation(smallConv(false), shared, halves)));
     }

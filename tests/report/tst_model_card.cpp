@@ -140,8 +140,9 @@ private slots:
         QVERIFY(says(facts, "| **Precision** | auto |"));  // of an old trial
         facts.started->precision = "bf16";
         QVERIFY(says(facts, "| **Precision** | bf16, chosen by precision=auto |"));
+        QVERIFY(says(facts, "another one may be: `--precision bf16` keeps to it."));
         facts.spec.precision = "bf16";
-        QVERIFY(says(facts, "| **Precision** | bf16 |"));
+        QVERIFY(says(facts, "| **Precision** | bf16 |") && !says(facts, "keeps to it"));
     }
 
     void whatIsMissingIsSaid() {

@@ -86,18 +86,23 @@ bool hasCpuBackend() {
 #endif
 }
 
+Environment environmentOf(std::unique_ptr<Backend> backend) {
+    Environment environment;
+    environment.add(std::move(backend));
+    for (const ModelEntry& model : builtinModels()) environment.add(model);
+    DatasetEntry entry;
+    entry.id = "patterns";
+    entry.needsPath = false;
+    environment.add(entry);
+    return environment;
+}
+
 Environment makeTestEnvironment() {
-    Environment e;
-    e.add(makeReferenceBackend());
+    Environment e = environmentOf(makeReferenceBackend());
     e.add(makeNullBackend());
 #ifdef LOCKSTEP_TESTS_CPU
     e.add(makeCpuBackend());
 #endif
-    for (const ModelEntry& model : builtinModels()) e.add(model);
-    DatasetEntry entry;
-    entry.id = "patterns";
-    entry.needsPath = false;
-    e.add(entry);
     DatasetEntry filed;
     filed.id = "filed";
     filed.remedy = "Install it.";
@@ -191,6 +196,12 @@ Run run(RunRequest request) {
         runTrial(resolved(request.spec, *request.environment), request.data, request.options, control, {&out.recorder});
     out.recorder.onEvent = nullptr;
     return out;
+}
+
+std::vector<double> lossesOf(const Run& run) {
+    std::vector<double> losses;
+    for (const StepDone& step : run.recorder.all<StepDone>()) losses.push_back(step.loss);
+    return losses;
 }
 
 bool sameBits(const std::map<std::string, HostTensor>& a, const std::map<std::string, HostTensor>& b) {

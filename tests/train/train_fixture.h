@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -46,7 +47,9 @@ bool readsImages(const std::string& model);
 DatasetSplits dataFor(const std::string& model, std::int64_t train, std::int64_t test);
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape = {1, 12, 12}, int classes = 4);
 
-// Reference and null backends (and the CPU's where it is built), all models, and one entry "patterns".
+// That backend, all models, and one entry "patterns".
+Environment environmentOf(std::unique_ptr<Backend> backend);
+// With the reference and null backends (and the CPU's where it is built), and an entry "filed" that needs files.
 Environment makeTestEnvironment();
 const Environment& testEnvironment();
 bool hasCpuBackend();
@@ -89,6 +92,7 @@ struct RunRequest {
     const Environment* environment = &testEnvironment();
 };
 Run run(RunRequest request);
+std::vector<double> lossesOf(const Run& run);  // of each step
 
 std::map<std::string, HostTensor> allTensors(Replica& replica);
 bool sameBits(const std::map<std::string, HostTensor>& a, const std::map<std::string, HostTensor>& b);

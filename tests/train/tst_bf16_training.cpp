@@ -13,14 +13,7 @@ namespace {
 // The CPU as it is where the processor has tiles: all that can be of bf16 is.
 Environment environmentOfTiles() {
     const cpu::ConvChoice halves = [](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; };
-    Environment environment;
-    environment.add(std::make_unique<test::ChoosingBackend>(halves, onednn::Bf16Units::Tiles));
-    for (const ModelEntry& model : builtinModels()) environment.add(model);
-    DatasetEntry entry;
-    entry.id = "patterns";
-    entry.needsPath = false;
-    environment.add(entry);
-    return environment;
+    return environmentOf(std::make_unique<test::ChoosingBackend>(halves, onednn::Bf16Units::Tiles));
 }
 
 const Environment& tiles() {
@@ -44,12 +37,6 @@ RunRequest requestFor(const TrialSpec& spec, std::int64_t samples = 40) {
             .onEvent = {},
             .hashes = true,
             .environment = &tiles()};
-}
-
-std::vector<double> lossesOf(const Run& run) {
-    std::vector<double> losses;
-    for (const StepDone& step : run.recorder.all<StepDone>()) losses.push_back(step.loss);
-    return losses;
 }
 
 }  // namespace

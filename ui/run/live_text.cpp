@@ -132,6 +132,18 @@ QString bestText(const RunRecord& record) {
     return LiveText::tr("%1 · test %2").arg(best, qualityText(record, tests));
 }
 
+bool measuresPrecisions(const RunRecord& record) {
+    const auto* newest = record.notes().empty() ? nullptr : std::get_if<Message>(&record.notes().back());
+    return newest && newest->text.code == kPrecisionMeasured;
+}
+
+QString beginningText(const RunRecord& record) {
+    if (isFinal(record.state())) return LiveText::tr("It never began to train.");
+    if (measuresPrecisions(record))
+        return LiveText::tr("Getting ready: measuring in which precision it trains fastest");
+    return LiveText::tr("Getting ready: data, devices, program");
+}
+
 }  // namespace
 
 QString liveNote(const RunNote& note, const Explain& explain) {
@@ -162,9 +174,7 @@ QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record
 
 QString liveProgress(const RunRecord& record) {
     if (record.reading()) return readingText(*record.reading());
-    if (!record.started())
-        return isFinal(record.state()) ? LiveText::tr("It never began to train.")
-                                       : LiveText::tr("Getting ready: data, devices, program");
+    if (!record.started()) return beginningText(record);
     QStringList parts{
         LiveText::tr("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
         LiveText::tr("step %1 of %2").arg(count(record.step()), count(record.totalSteps())),

@@ -34,6 +34,10 @@ QString helpOf(const QString& meaning, const QKeySequence& keys) {
     return keys.isEmpty() ? meaning : QString("%1 (%2)").arg(meaning, keys.toString(QKeySequence::NativeText));
 }
 
+QString goOnWords(bool hasCheckpoint) {
+    return hasCheckpoint ? RunButtons::tr("Resume from the last checkpoint") : RunButtons::tr("Begin again");
+}
+
 }  // namespace
 
 RunButtons::RunButtons(RunFeed* feed, QWidget* parent) : QWidget(parent), m_feed(feed) {
@@ -49,8 +53,8 @@ RunButtons::RunButtons(RunFeed* feed, QWidget* parent) : QWidget(parent), m_feed
     add(RunAction::StopNow, tr("Stop now"), tr("Ctrl+."),
         tr("Stop after the step under way, with a checkpoint to resume from"));
     add(RunAction::Kill, tr("Kill"), {}, tr("End the process at once; what came after the last checkpoint is lost"));
-    add(RunAction::ResumeFromCheckpoint, tr("Resume from the last checkpoint"), tr("Shift+F9"),
-        tr("Start the trial again where its last checkpoint was written"));
+    add(RunAction::ResumeFromCheckpoint, goOnWords(true), tr("Shift+F9"),
+        tr("Start the trial again where its last checkpoint was written, or from the start if it made no step"));
     addCard();
 }
 
@@ -113,6 +117,11 @@ void RunButtons::refresh() {
         m_buttons[at]->setEnabled(enabled);
         m_buttons[at]->setVisible(actions.shown(action) && !(action == RunAction::ResumeFromCheckpoint && endedBadly));
     }
+    const auto resume = static_cast<std::size_t>(RunAction::ResumeFromCheckpoint);
+    const QString words = goOnWords(m_feed->keepsCheckpoint() || !actions.enabled(RunAction::ResumeFromCheckpoint));
+    m_actions[resume]->setText(words);
+    m_buttons[resume]->setText(words);
+    m_buttons[resume]->setAccessibleName(words);
     m_card->setVisible(isFinal(m_feed->state()));
     m_devices->setVisible(actions.shown(RunAction::Scale));
     m_devices->setEnabled(actions.enabled(RunAction::Scale));

@@ -178,7 +178,8 @@ void RunFeed::forgetFollowed() {
 }
 
 RunActions RunFeed::actions() const {
-    return RunActions(state(), m_hasCheckpoint || !m_record.checkpoints().empty(), devices() > 1 && !m_isReproducible);
+    const bool canGoOn = keepsCheckpoint() || m_record.step() == 0;  // without a step it begins again
+    return RunActions(state(), canGoOn, devices() > 1 && !m_isReproducible);
 }
 
 void RunFeed::scaleTo(int devices) {

@@ -30,6 +30,7 @@ public:
     const std::optional<TrialRow>& row() const { return m_row; }  // as last read; empty: not read yet
     bool loading() const { return m_loading; }                    // the history is still being read
     bool connected() const { return m_connected; }
+    bool keepsCheckpoint() const { return m_hasCheckpoint || !m_record.checkpoints().empty(); }
     RunActions actions() const;
     std::int64_t devices() const { return static_cast<std::int64_t>(m_record.ranks()); }  // 0: not known yet
     std::optional<RunAction> asked() const { return m_asked; }  // a request that the run has not yet followed

@@ -253,7 +253,7 @@ void RunPage::updateTrouble() {
     const bool bad = endedBadly(m_feed->state());
     m_failure->setVisible(bad);
     if (!bad) return;
-    const bool canResume = m_feed->actions().enabled(RunAction::ResumeFromCheckpoint);
+    const bool canResume = m_feed->keepsCheckpoint() && m_feed->actions().enabled(RunAction::ResumeFromCheckpoint);
     const auto log = QString::fromStdString((m_feed->places().run(m_feed->trial()) / "run.log").string());
     m_failure->setText(failureText(m_feed->record(), m_feed->trial(), canResume, log, m_explain), canResume);
 }

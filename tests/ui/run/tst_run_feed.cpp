@@ -250,6 +250,35 @@ private slots:
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
     }
 
+    // Stopped before its first step, it has no checkpoint to go on from, and needs none.
+    void aRunWithoutAStepBeginsAgain() {
+        RunHome home;
+        PlayedRun run(home.places);
+        RunFeed feed(home.places, 1);
+        RunPage page(&feed, kExplain);
+        page.show();
+        QVERIFY(until([&] { return feed.connected() && feed.state() == RunState::Running; }));
+        QCOMPARE(actionOf(page, "Begin again"), nullptr);
+        run.post(RunFinished{.outcome = "stopped", .trial = 1});
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+        QVERIFY(until([&] { return actionOf(page, "Begin again") != nullptr; }));
+        QSignalSpy asked(&page, &RunPage::resumeRequested);
+        actionOf(page, "Begin again")->trigger();
+        QCOMPARE(asked.size(), qsizetype{1});
+    }
+
+    void aRunThatLostItsCheckpointDoesNot() {
+        RunHome home;
+        PlayedRun run(home.places);
+        RunFeed feed(home.places, 1);
+        RunPage page(&feed, kExplain);
+        page.show();
+        run.post(stepDone(1));
+        run.post(RunFinished{.outcome = "stopped", .trial = 1, .step = 1});
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped && feed.record().step() == 1; }));
+        QVERIFY(until([&] { return !actionOf(page, "Resume from the last checkpoint")->isEnabled(); }));
+    }
+
     // What a language model wrote is on its page, also on one that is opened later; its accuracy is not.
     void aLanguageModelShowsItsText() {
         RunHome home;

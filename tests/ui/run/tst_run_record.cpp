@@ -95,6 +95,16 @@ private slots:
         QCOMPARE(livePermille(record), 0);
     }
 
+    void measuringThePrecisionsIsShown() {
+        RunRecord record;
+        QCOMPARE(liveProgress(record), QString("Getting ready: data, devices, program"));
+        QVERIFY(record.take({1, Message{"info", {"precision", kPrecisionMeasured, {"1"}}}}) == RunRecord::Taken::Added);
+        QCOMPARE(liveProgress(record), QString("Getting ready: measuring in which precision it trains fastest"));
+        const Problem chosen{"precision", "run.precision-chosen", {"bf16", "fp32 1, bf16 1.4"}};
+        QVERIFY(record.take({2, Message{"info", chosen}}) == RunRecord::Taken::Added);
+        QCOMPARE(liveProgress(record), QString("Getting ready: data, devices, program"));
+    }
+
     void eventsFillTheRecord() {
         RunRecord record;
         QCOMPARE(record.take({1, started()}), RunRecord::Taken::Added);
