@@ -85,7 +85,7 @@ Result<ParamValues> ParamValues::from(const ParamSchema& schema, const std::map<
         if (field == schema.end()) {
             std::vector<std::string> known;
             for (const auto& each : schema) known.push_back(each.name);
-            problems.push_back({path, "spec.unknown-key", {name, joined(known)}});
+            problems.push_back({path, "spec.unknown-key", {name, known.empty() ? "none" : joined(known)}});
             continue;
         }
         ParamValue value = raw;

@@ -89,6 +89,13 @@ void addAttempt(NamedRows& rows, const RunStarted& started) {
                  formatted("%g MB/s, ", started.linkBandwidth) + formatted("%g µs", started.linkLatency));
 }
 
+// In the precision that it was trained in, whoever chose that.
+TrialSpec specToRepeat(const CardFacts& facts) {
+    TrialSpec spec = facts.spec;
+    if (facts.started && !facts.started->precision.empty()) spec.precision = facts.started->precision;
+    return spec;
+}
+
 std::vector<Line> repeatNotes(const CardFacts& facts) {
     const TrialSpec& spec = facts.spec;
     std::vector<Line> notes{"Seed " + std::to_string(spec.seed) +
@@ -102,16 +109,16 @@ std::vector<Line> repeatNotes(const CardFacts& facts) {
                                "figures differ a little; "},
                               code("--mode reproducible"),
                               {" gives the same bits on 1, 2, 4 or 8 devices."}}));
-    if (facts.started && !facts.started->precision.empty() && facts.started->precision != spec.precision)
-        notes.push_back(Line({{"It was trained in " + facts.started->precision +
-                               ", the fastest as measured then; on another machine another one may be: "},
-                              code("--precision " + facts.started->precision),
-                              {" keeps to it."}}));
+    if (!spec.reproducible() && specToRepeat(facts).precision != spec.precision)
+        notes.push_back(Line({{"It was asked for "},
+                              code("--precision " + spec.precision),
+                              {": what was fastest as measured then. On another machine that may be another one."}}));
     if (!spec.dataPath.empty()) notes.push_back(Line({{"The data must lie at "}, code(spec.dataPath.string()), {"."}}));
     if (!spec.weights.empty()) notes.push_back(Line({{"It starts from the weights in "}, code(spec.weights), {"."}}));
     if (facts.row.attempts > 1)
         notes.emplace_back("It took " + std::to_string(facts.row.attempts) +
-                           " attempts: each went on from a checkpoint of the one before.");
+                           " attempts: each went on from a checkpoint of the one before, or began again where "
+                           "there was none.");
     return notes;
 }
 
@@ -178,10 +185,11 @@ Blocks environmentSection(const CardFacts& facts) {
 }
 
 Blocks repeatSection(const CardFacts& facts) {
+    const TrialSpec spec = specToRepeat(facts);
     return {{Heading{"How to repeat it"}},
-            {CodeBlock{trainCommand(facts.spec), "sh"}},
+            {CodeBlock{trainCommand(spec), "sh"}},
             {BulletList{repeatNotes(facts)}},
-            {Folded{"The same as a spec, for lockstep train --spec FILE", {{CodeBlock{toJson(facts.spec), "json"}}}}}};
+            {Folded{"The same as a spec, for lockstep train --spec FILE", {{CodeBlock{toJson(spec), "json"}}}}}};
 }
 
 Blocks useSection(const CardFacts& facts) {

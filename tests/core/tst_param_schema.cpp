@@ -59,6 +59,11 @@ private slots:
         QCOMPARE(only({{"momentmu", 0.5}}).field, std::string("optimizer.momentmu"));
         QCOMPARE(only({{"momentum", std::numeric_limits<double>::quiet_NaN()}}).code, std::string("spec.out-of-range"));
     }
+    void whatHasNoSettingsSaysSo() {
+        const auto result = ParamValues::from({}, {{"width", std::int64_t{1}}}, "model");
+        QVERIFY((result.problems().front() == Problem{"model.width", "spec.unknown-key", {"width", "none"}}));
+    }
+
     void allProblemsAreReportedAtOnce() {
         const auto result = ParamValues::from(kSchema, {{"momentum", -1.0}, {"layers", std::int64_t{0}}}, "");
         QVERIFY(!result.ok());

@@ -140,9 +140,13 @@ private slots:
         QVERIFY(says(facts, "| **Precision** | auto |"));  // of an old trial
         facts.started->precision = "bf16";
         QVERIFY(says(facts, "| **Precision** | bf16, chosen by precision=auto |"));
-        QVERIFY(says(facts, "another one may be: `--precision bf16` keeps to it."));
+        QVERIFY(says(facts, "--precision bf16") &&
+                says(facts, "It was asked for `--precision auto`: what was fastest"));
+        facts.spec.mode = "reproducible";  // which measures nothing
+        QVERIFY(says(facts, "--precision bf16") && !says(facts, "what was fastest"));
+        facts.spec.mode = "fast";
         facts.spec.precision = "bf16";
-        QVERIFY(says(facts, "| **Precision** | bf16 |") && !says(facts, "keeps to it"));
+        QVERIFY(says(facts, "| **Precision** | bf16 |") && !says(facts, "It was asked for"));
     }
 
     void whatIsMissingIsSaid() {
