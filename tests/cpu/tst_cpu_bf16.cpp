@@ -106,7 +106,8 @@ Graph residual(bool training) {
     return net.finish(net.dense(net.globalPool(x), 10));
 }
 
-// The CPU as it is where there are pairs alone: only what convolutions and products read is rounded.
+// The CPU as it is where there are pairs alone: what convolutions and products read is rounded, and what
+// an evaluation keeps for convolutions.
 const ChoosingBackend& pairs() {
     static const ChoosingBackend backend(cpu::chooseByRule, onednn::Bf16Units::Pairs);
     return backend;

@@ -32,7 +32,8 @@ using Form = LayoutPass::Form;
 // Rank 4, in the channel blocks, the lanes or the order of another image.
 Desc likeImage(const Desc& image, const Shape& shape, DType dtype) {
     if (image.isSampleLanes()) return Desc::sampleLanes(shape.dims(), dtype);
-    if (image.dtype() == DType::BF16 && isInBlocks(image)) return Desc::blockedChannels(shape.dims(), 16, dtype);
+    if (image.dtype() == DType::BF16 && image.channelBlock() == 16)
+        return Desc::blockedChannels(shape.dims(), 16, dtype);
     const bool isLast = image.isChannelsLast() && !image.isRowMajor();
     if (isLast || image.dtype() == DType::BF16 || dtype == DType::BF16) return Desc::channelsLast(shape.dims(), dtype);
     const int block = image.channelBlock();
@@ -159,7 +160,7 @@ void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
 // In blocks of channels it may be of bf16: see isReadInHalves().
 void layOutPool(LayoutPass& pass, const Node& node) {
     const Value value = pass.made().value(pass.shaped(node.inputs[0]));
-    const Desc x = isInBlocks(descOf(value)) ? descOf(value) : pass.readable(value);
+    const Desc x = descOf(value).channelBlock() == 16 ? descOf(value) : pass.readable(value);
     const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
     std::vector<Form> forms{{likeImage(x, y, x.dtype())}};
     if (node.outputs.size() == 2) forms.push_back({likeImage(x, y, DType::I32)});

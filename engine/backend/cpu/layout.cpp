@@ -13,8 +13,6 @@ std::vector<std::int64_t> dimsOf(const Shape& shape) { return {shape.dims().begi
 
 bool isInWholeBlocks(const Desc& desc) { return desc.isChannelsLast() && desc.dims()[1] % 16 == 0; }
 
-bool isInBlocks(const Desc& desc) { return desc.channelBlock() == 16; }
-
 std::shared_ptr<const Layout> layoutOf(const Desc& desc, const char* axes) {
     if (desc.isRowMajor()) return nullptr;
     return std::make_shared<CpuLayout>(desc, axes);

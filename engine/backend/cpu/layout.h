@@ -30,7 +30,6 @@ onednn::Desc rowMajorOf(const TensorType& type);
 onednn::Desc reshaped(const onednn::Desc& desc, const std::vector<std::int64_t>& dims);
 std::vector<std::int64_t> dimsOf(const Shape& shape);
 bool isInWholeBlocks(const onednn::Desc& desc);  // channels last, and as many as sixteen divides
-bool isInBlocks(const onednn::Desc& desc);       // sixteen channels of all pixels, and the next sixteen
 
 // An activation as runs of elements: one for each sample and channel block. Element i of a run belongs to channel
 // i % block of its block, so the channel pattern of a run repeats every 16 elements. Those of floats are contiguous;

@@ -43,7 +43,7 @@ Planes planesOf(const Pool2dAttrs& attrs, const Value& x, const Value& y) {
     Planes planes;
     planes.shape = {x.type.shape[2], x.type.shape[3], y.type.shape[2], y.type.shape[3],
                     attrs.window,    attrs.stride,    attrs.padding,   attrs.countPadding};
-    if (x.type.dtype == DType::BF16 && !isInBlocks(descOf(x))) countChannelsLast(planes, x.type.shape);
+    if (x.type.dtype == DType::BF16 && descOf(x).channelBlock() != 16) countChannelsLast(planes, x.type.shape);
     else countPlanes(planes, x);
     const auto elements = [&](const Shape& shape) {
         return static_cast<std::size_t>(shape[2] * shape[3] * planes.block) * planes.blocks;

@@ -250,33 +250,30 @@ private slots:
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
     }
 
-    // Stopped before its first step, it has no checkpoint to go on from, and needs none.
-    void aRunWithoutAStepBeginsAgain() {
-        RunHome home;
-        PlayedRun run(home.places);
-        RunFeed feed(home.places, 1);
-        RunPage page(&feed, kExplain);
-        page.show();
-        QVERIFY(until([&] { return feed.connected() && feed.state() == RunState::Running; }));
-        QCOMPARE(actionOf(page, "Begin again"), nullptr);
-        run.post(RunFinished{.outcome = "stopped", .trial = 1});
-        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
-        QVERIFY(until([&] { return actionOf(page, "Begin again") != nullptr; }));
-        QSignalSpy asked(&page, &RunPage::resumeRequested);
-        actionOf(page, "Begin again")->trigger();
-        QCOMPARE(asked.size(), qsizetype{1});
+    void aStoppedRunWithoutACheckpoint_data() {
+        QTest::addColumn<int>("steps");
+        QTest::newRow("made no step, and begins again") << 0;
+        QTest::newRow("lost what it had, and does not") << 1;
     }
 
-    void aRunThatLostItsCheckpointDoesNot() {
+    void aStoppedRunWithoutACheckpoint() {
+        QFETCH(int, steps);
         RunHome home;
         PlayedRun run(home.places);
         RunFeed feed(home.places, 1);
         RunPage page(&feed, kExplain);
         page.show();
-        run.post(stepDone(1));
-        run.post(RunFinished{.outcome = "stopped", .trial = 1, .step = 1});
-        QVERIFY(until([&] { return feed.state() == RunState::Stopped && feed.record().step() == 1; }));
-        QVERIFY(until([&] { return !actionOf(page, "Resume from the last checkpoint")->isEnabled(); }));
+        for (int i = 1; i <= steps; ++i) run.post(stepDone(i));
+        run.post(RunFinished{.outcome = "stopped", .trial = 1, .step = steps});
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped && feed.record().step() == steps; }));
+        const auto buttons = page.findChildren<QPushButton*>();
+        const auto card =
+            std::ranges::find_if(buttons, [](const auto* each) { return each->text().startsWith("Save model card"); });
+        QVERIFY(until([&] { return (*card)->isVisible(); }));  // as of one that has ended
+        QCOMPARE(actionOf(page, "Begin again") != nullptr, steps == 0);
+        QSignalSpy asked(&page, &RunPage::resumeRequested);
+        actionOf(page, steps == 0 ? "Begin again" : "Resume from the last checkpoint")->trigger();
+        QCOMPARE(asked.size(), qsizetype{steps == 0 ? 1 : 0});
     }
 
     // What a language model wrote is on its page, also on one that is opened later; its accuracy is not.

@@ -39,7 +39,7 @@ void productTile(const BlockProductOf<T>& run, std::size_t block, std::size_t ti
     Sums sums[kN * kM];
     unrolled<0, kN * kM>([&](auto i) __attribute__((always_inline)) {
         sums[i.value] = Sums{};
-        if constexpr (sizeof(T) == sizeof(float))
+        if constexpr (!kIsHalf<T>)
             if (run.adds) sums[i.value] = get<Sums>(run.products + at(i.value));
     });
     const float* u = run.filters + block * run.filterStride;

@@ -16,17 +16,12 @@ public:
 
     [[gnu::always_inline]] V of(V sum, std::ptrdiff_t at) const {
         V value = sum * m_scale + m_offset;
-        if (m_addends) value = value + addends(m_addends + at);
+        if (m_addends) value = value + loadAs<V>(m_addends + at);
         return m_isClamped ? select(m_ceiling < value, m_ceiling, positive(value)) : value;
     }
 
 private:
     static constexpr std::size_t kWidth = sizeof(V) / sizeof(float);
-
-    [[gnu::always_inline]] static V addends(const T* at) {
-        if constexpr (sizeof(T) == sizeof(float)) return get<V>(at);
-        else return load(at);
-    }
 
     const T* m_addends;
     bool m_isClamped;

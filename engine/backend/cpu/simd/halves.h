@@ -75,6 +75,13 @@ struct Halves<Pair<Half>> {
 template <class T>
 constexpr bool kIsHalf = sizeof(T) == sizeof(Bf16);
 
+// As many floats as a V holds; of bf16 sixteen.
+template <class V, class T>
+[[gnu::always_inline]] inline V loadAs(const T* at) {
+    if constexpr (kIsHalf<T>) return load(at);
+    else return get<V>(at);
+}
+
 // Where the sixteen elements from the i-th on lie.
 template <class T>
 [[gnu::always_inline]] inline std::size_t place(std::size_t i, std::size_t step) {

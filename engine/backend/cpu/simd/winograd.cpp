@@ -192,12 +192,6 @@ private:
     std::int64_t m_width, m_part;
 };
 
-template <class V, class T>
-[[gnu::always_inline]] inline V pixelAt(const T* at) {
-    if constexpr (kIsHalf<T>) return load(at);
-    else return get<V>(at);
-}
-
 // A square of an image, zero outside of it, to put(i, j, value).
 template <class Blocks, std::size_t kSide, std::size_t kPoints, class Tiles, class T, class Load, class Put,
           class Transform>
@@ -265,7 +259,7 @@ template <class Blocks, class Form, class T>
 void data(const WinogradImage& image, const T* x, const WinogradSpan& span, const ChannelAffine* norm, float* points) {
     using V = typename Blocks::V;
     const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromInputs(from, to); };
-    const auto plain = [](const T* from) { return pixelAt<V>(from); };
+    const auto plain = [](const T* from) { return loadAs<V>(from); };
     for (std::size_t part = 0; part < Blocks::kParts; ++part) {
         if (!norm) {
             pointsOf<Blocks, Form, Form::kInputs>(image, part, x, span, points, plain, transform);
@@ -273,7 +267,7 @@ void data(const WinogradImage& image, const T* x, const WinogradSpan& span, cons
         }
         const std::size_t at = part * Blocks::kWidth;
         const V mean = get<V>(norm->mean + at), scale = get<V>(norm->scale + at), offset = get<V>(norm->offset + at);
-        const auto normed = [=](const T* from) { return positive((pixelAt<V>(from) - mean) * scale + offset); };
+        const auto normed = [=](const T* from) { return positive((loadAs<V>(from) - mean) * scale + offset); };
         pointsOf<Blocks, Form, Form::kInputs>(image, part, x, span, points, normed, transform);
     }
 }
