@@ -258,10 +258,13 @@ private slots:
         QVERIFY(until([&] { return !feed.record().checkpoints().empty(); }));
         std::ofstream filler(disk.path().toStdString() + "/filler");
         const std::vector<char> block(1 << 12);
-        while (filler.write(block.data(), static_cast<std::streamsize>(block.size())) && filler.flush()) {
-        }
+        QVERIFY(until([&] {  // also what a checkpoint gives back when it takes the place of another
+            filler.clear();
+            while (filler.write(block.data(), static_cast<std::streamsize>(block.size())) && filler.flush()) {
+            }
+            return feed.state() == RunState::Failed;
+        }));
         filler.close();
-        QVERIFY(until([&] { return feed.state() == RunState::Failed; }));
         QVERIFY(until([&] { return !textWith(*window, "No space left on device").isEmpty(); }));
         QVERIFY(feed.record().failed()->where.find("checkpoints") != std::string::npos);
 
