@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+
 #include "engine/backend/cpu/conv_timings.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/cpu/cpu_device.h"
@@ -32,6 +34,38 @@ private:
 inline cpu::ConvChoice wherever(cpu::ConvAlgorithm ofTiles) {
     return
         [=](const cpu::ConvPass& pass) { return cpu::suits(ofTiles, pass) ? ofTiles : cpu::ConvAlgorithm::DirectBf16; };
+}
+
+// The CPU as it is where there are pairs of bf16 alone, by the rule; or by the library wherever it has them.
+inline const ChoosingBackend& ofPairs() {
+    static const ChoosingBackend backend(
+        [](const cpu::ConvPass& pass) {
+            const cpu::ConvAlgorithm rule = cpu::chooseByRule(pass);
+            return cpu::isOwn(rule) ? rule : cpu::ConvAlgorithm::DirectBf16;
+        },
+        onednn::Bf16Units::Pairs);
+    return backend;
+}
+inline const ChoosingBackend& ofPairsByTheLibrary() {
+    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
+                                         onednn::Bf16Units::Pairs);
+    return backend;
+}
+
+// The CPU as it is where there are tiles, by the library; or by one of our own algorithms wherever that can be.
+inline const ChoosingBackend& ofTiles() {
+    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
+                                         onednn::Bf16Units::Tiles);
+    return backend;
+}
+inline const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {
+    static const std::map<cpu::ConvAlgorithm, ChoosingBackend> backends = [] {
+        std::map<cpu::ConvAlgorithm, ChoosingBackend> all;
+        for (const cpu::ConvAlgorithm each : cpu::kOfTiles)
+            all.try_emplace(each, wherever(each), onednn::Bf16Units::Tiles);
+        return all;
+    }();
+    return backends.at(algorithm);
 }
 
 // As timing could choose: by the shape, the pass and the seed, the rule's algorithm or the library's.

@@ -35,7 +35,7 @@ private slots:
         ConvTimings timings(path(), "a processor");
         for (const Pass pass : kPasses) {
             for (const AlgorithmChoice how : {AlgorithmChoice::ByRule, AlgorithmChoice::AsTimed})
-                QCOMPARE(timings.choose(window(pass), 1, how), cpu::chooseByRule(window(pass)));
+                QCOMPARE(timings.choose(window(pass), {.how = how}), cpu::chooseByRule(window(pass)));
         }
         QVERIFY(files().isEmpty());
     }
@@ -44,15 +44,15 @@ private slots:
         needsWideRegisters();
         std::vector<ConvAlgorithm> found;
         ConvTimings timings(path(), "a processor");
-        for (const Pass pass : kPasses) found.push_back(timings.choose(window(pass), 1, AlgorithmChoice::Timed));
+        for (const Pass pass : kPasses) found.push_back(timings.choose(window(pass), {}));
         QCOMPARE(files().size(), 1);
         const QByteArray text = content();
         QCOMPARE(text.count('\n'), 4);  // the processor, and a line for each pass
         QVERIFY2(text.startsWith("a processor, oneDNN "), text.constData());
         ConvTimings again(path(), "a processor");
         for (std::size_t i = 0; i < kPasses.size(); ++i) {
-            QCOMPARE(again.choose(window(kPasses[i]), 1, AlgorithmChoice::AsTimed), found[i]);
-            QCOMPARE(again.choose(window(kPasses[i]), 1, AlgorithmChoice::Timed), found[i]);
+            QCOMPARE(again.choose(window(kPasses[i]), {.how = AlgorithmChoice::AsTimed}), found[i]);
+            QCOMPARE(again.choose(window(kPasses[i]), {.how = AlgorithmChoice::Timed}), found[i]);
         }
         QCOMPARE(content(), text);  // nothing was timed twice
     }
@@ -61,15 +61,16 @@ private slots:
     void whatWasTimedDecides() {
         needsWideRegisters();
         const ConvPass pass = window(Pass::Forward);
-        ConvTimings(path(), "a processor").choose(pass, 1, AlgorithmChoice::Timed);
+        ConvTimings(path(), "a processor").choose(pass, {});
         rewrite("\twinograd", "\tdirect");
         ConvTimings timings(path(), "a processor");
-        QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Direct);
-        QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::Timed), ConvAlgorithm::Direct);
-        QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::ByRule), ConvAlgorithm::Winograd);
-        QCOMPARE(timings.choose(pass, 2, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
-        QCOMPARE(timings.choose(window(Pass::BackwardData), 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
-        QCOMPARE(ConvTimings(path(), "another processor").choose(pass, 1, AlgorithmChoice::AsTimed),
+        QCOMPARE(timings.choose(pass, {.how = AlgorithmChoice::AsTimed}), ConvAlgorithm::Direct);
+        QCOMPARE(timings.choose(pass, {}), ConvAlgorithm::Direct);
+        QCOMPARE(timings.choose(pass, {.how = AlgorithmChoice::ByRule}), ConvAlgorithm::Winograd);
+        QCOMPARE(timings.choose(pass, {.threads = 2, .how = AlgorithmChoice::AsTimed}), ConvAlgorithm::Winograd);
+        QCOMPARE(timings.choose(window(Pass::BackwardData), {.how = AlgorithmChoice::AsTimed}),
+                 ConvAlgorithm::Winograd);
+        QCOMPARE(ConvTimings(path(), "another processor").choose(pass, {.how = AlgorithmChoice::AsTimed}),
                  ConvAlgorithm::Winograd);
     }
 
@@ -80,7 +81,7 @@ private slots:
         bool isGone = false;
         std::jthread([&] {
             const auto before = threads();
-            ConvTimings(path(), "a processor").choose(window(Pass::Forward), 2, AlgorithmChoice::Timed);
+            ConvTimings(path(), "a processor").choose(window(Pass::Forward), {.threads = 2});
             isGone = QTest::qWaitFor([&] { return threads() <= before; });
         }).join();
         QCOMPARE(files().size(), 1);
@@ -92,8 +93,7 @@ private slots:
         const ConvPass strided{
             Pass::Forward, {.stride = {2, 2}, .padding = {1, 1}}, {8, 16, 16, 16}, {32, 16, 3, 3}, {8, 32, 8, 8}};
         const ConvPass pixels{Pass::Forward, {}, {8, 16, 16, 16}, {32, 16, 1, 1}, {8, 32, 16, 16}};
-        for (const ConvPass& pass : {strided, pixels})
-            QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::Timed), cpu::chooseByRule(pass));
+        for (const ConvPass& pass : {strided, pixels}) QCOMPARE(timings.choose(pass, {}), cpu::chooseByRule(pass));
         QVERIFY(files().isEmpty());
     }
 
@@ -103,12 +103,12 @@ private slots:
         ConvPass pass = window(Pass::Forward);
         pass.x = {std::int64_t{1} << 40, 16, 16, 16};
         pass.y = {std::int64_t{1} << 40, 32, 16, 16};
-        const ConvAlgorithm found = ConvTimings(path(), "a processor").choose(pass, 1, AlgorithmChoice::Timed);
+        const ConvAlgorithm found = ConvTimings(path(), "a processor").choose(pass, {});
         const QByteArray text = content();
         QCOMPARE(text.count('\n'), 2);
         pass.x = {std::int64_t{1} << 41, 16, 16, 16};
         pass.y = {std::int64_t{1} << 41, 32, 16, 16};
-        QCOMPARE(ConvTimings(path(), "a processor").choose(pass, 1, AlgorithmChoice::Timed), found);
+        QCOMPARE(ConvTimings(path(), "a processor").choose(pass, {}), found);
         QCOMPARE(content(), text);
     }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "engine/autodiff/gradients.h"
 #include "engine/backend/cpu/conv_choice.h"
@@ -13,6 +14,7 @@
 #include "engine/model/registry.h"
 #include "engine/plan/precision.h"
 #include "tests/cpu/choosing_backend.h"
+#include "tests/cpu/noise.h"
 #include "tests/support/against_reference.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/small_net.h"
@@ -27,6 +29,7 @@ private slots:
     void initTestCase();
     void whatTheProcessorHasAndMayUse();
     void rowsArePairedBothWays();
+    void rowsOfHalvesArePairedAlike();
     void operandsAloneAreRounded_data();
     void operandsAloneAreRounded();
     void theLibrarysRoundOperandsAlone_data();
@@ -40,31 +43,11 @@ private slots:
     void rowsOfTilesLieInMemoryAsThat();
     void weightsOfEvaluationsAreHalves();
     void smallProductsAreOurs();
-    void whatComesBehindItReadsIt();
-    void graphsAgreeWithTheReference_data();
-    void graphsAgreeWithTheReference();
-    void poolsOfEveryKindAgreeWithTheReference();
-    void synchronisedNormsAgreeWithTheReference();
-    void thoseOfTilesStandAmongOthers_data();
-    void thoseOfTilesStandAmongOthers();
-    void noneIsMadeByPlainLoops_data();
-    void noneIsMadeByPlainLoops();
-    void imagesOfFewProductsAreHalves_data();
-    void imagesOfFewProductsAreHalves();
-    void imagesOfFewSamplesAreHalvesInEvaluation();
-    void evaluationsKeepWhatConvolutionsReadAsHalves_data();
-    void evaluationsKeepWhatConvolutionsReadAsHalves();
-    void whatIsTakenInIsRoundedToo();
-    void bitsDoNotDependOnThreads();
 };
 
 namespace {
 
 constexpr double kHalfUlp = 0x1p-8;  // of bf16, as a part of the smallest number of that exponent
-
-std::int64_t pointwiseNodes(const Graph& lowered) {
-    return std::ranges::count(lowered.nodes(), std::string(cpu::kPointwiseBf16), &Node::algorithm);
-}
 
 OpCase rounded(OpCase one) {
     for (CaseInput& input : one.inputs) {
@@ -76,46 +59,6 @@ OpCase rounded(OpCase one) {
         }
     }
     return one;
-}
-
-// Norm and ReLU before 1x1 convolutions, which take in these and the other branch; images of an odd number of pixels.
-Graph bottleneck() {
-    Net net(DType::F32, true, {3, 3, 7, 9});
-    const auto pixels = [&](ValueId x, std::int64_t channels) {
-        return net.conv(net.relu(net.norm(x)), channels, 1, {});
-    };
-    ValueId x = net.conv(net.image(), 32, 3, {.padding = {1, 1}});
-    for (int i = 0; i < 2; ++i) x = net.add(pixels(pixels(x, 16), 32), x);
-    return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
-}
-
-constexpr std::int64_t kResidualSamples = 6;
-
-// Blocks of three convolutions behind a pool, the second with one beside it.
-Graph residual(bool training) {
-    Net net(DType::F32, training, {kResidualSamples, 3, 18, 14});
-    const auto normed = [&](ValueId x, std::int64_t channels, int window, Conv2dAttrs attrs = {}) {
-        return net.norm(net.conv(x, channels, window, attrs));
-    };
-    ValueId x = net.maxPool(net.relu(normed(net.image(), 32, 3, {.padding = {1, 1}})), {{3, 3}, {2, 2}, {1, 1}});
-    for (const int stride : {1, 2}) {
-        const ValueId inner = net.relu(normed(net.relu(normed(x, 32, 1)), 32, 3, {{stride, stride}, {1, 1}}));
-        const ValueId beside = stride == 1 ? x : normed(x, 64, 1, {.stride = {2, 2}});
-        x = net.relu(net.add(normed(inner, stride * 32, 1), beside));
-    }
-    return net.finish(net.dense(net.globalPool(x), 10));
-}
-
-// The CPU as it is where there are pairs alone: what convolutions and products read is rounded, and what
-// an evaluation keeps for convolutions.
-const ChoosingBackend& pairs() {
-    static const ChoosingBackend backend(cpu::chooseByRule, onednn::Bf16Units::Pairs);
-    return backend;
-}
-
-RunResult ran(const Graph& graph, Precision precision, int threads = 1) {
-    return runGraph(pairs(), graph, randomTensors(graph, 12),
-                    {.threads = threads, .scalars = {}, .precision = precision});
 }
 
 // What pairing makes of rows, as floats: [rows / 2][16][2] for neighbours in a column, [rows][16] for those in a row.
@@ -183,6 +126,31 @@ void tst_cpu_bf16::rowsArePairedBothWays() {
     }
 }
 
+// What is made of the same numbers as floats.
+void tst_cpu_bf16::rowsOfHalvesArePairedAlike() {
+    const cpu::Bf16Table& table = *cpu::bestBf16();
+    const CounterRng rng(4, 0, 0, 0);
+    std::array<float, 48> forms;
+    for (std::uint32_t i = 0; i < forms.size(); ++i) forms[i] = static_cast<float>(rng.normal(i));
+    const cpu::ChannelAffine affine{&forms[0], &forms[16], &forms[32]};
+    for (std::size_t rows = 1; rows < 9; ++rows) {
+        std::vector<float> x(rows * 16);
+        for (std::uint32_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(rng.normal(48 + i));
+        cpu::bestSimd().roundToBf16(x.data(), x.size());
+        const std::vector<cpu::Bf16> halves = bf16Of(x);
+        for (const cpu::ChannelAffine* norm : {static_cast<const cpu::ChannelAffine*>(nullptr), &affine}) {
+            std::vector<float> expected((rows + 1) / 2 * 16), found(expected.size());
+            table.pairRows(x.data(), norm, expected.data(), rows);
+            table.pairRowsOfHalves(halves.data(), norm, found.data(), rows);
+            QVERIFY(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)) == 0);
+            std::ranges::fill(expected, 0.0f), std::ranges::fill(found, 0.0f);
+            table.pairColumns(x.data(), norm, expected.data(), rows);
+            table.pairColumnsOfHalves(halves.data(), norm, found.data(), rows);
+            QVERIFY(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)) == 0);
+        }
+    }
+}
+
 void tst_cpu_bf16::operandsAloneAreRounded_data() {
     QTest::addColumn<int>("at");
     const auto& cases = opCases();
@@ -193,10 +161,11 @@ void tst_cpu_bf16::operandsAloneAreRounded_data() {
     }
 }
 
-// Where these are bf16 to begin with, results are those of the reference, but for what `kept` says of rounding them;
-// else they differ by as much as it rounds.
-void compareRounded(const Backend& backend, int at, double most = 0.02, double kept = 0) {
+// Where these are bf16 to begin with, results are those of the reference, but for what rounds them as they are written:
+// images and rows lie in memory as bf16, gradients of weights do not. Else they differ by as much as it rounds.
+void compareRounded(const Backend& backend, int at, double most = 0.02) {
     const OpCase &given = opCases()[static_cast<std::size_t>(at)], one = rounded(given);
+    const double kept = given.name.find("_backward_weights") == std::string::npos ? kHalfUlp : 0;
     const auto errorOf = [&](const OpCase& opCase) {
         const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
         const HostTensor expected = runCase(*makeReferenceBackend(), opCase)[0];
@@ -209,20 +178,7 @@ void compareRounded(const Backend& backend, int at, double most = 0.02, double k
 
 void tst_cpu_bf16::operandsAloneAreRounded() {
     QFETCH(int, at);
-    compareRounded(pairs(), at);
-}
-
-const ChoosingBackend& halvesByTheLibrary() {
-    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
-                                         onednn::Bf16Units::Pairs);
-    return backend;
-}
-
-// The CPU as it is where there are tiles.
-const ChoosingBackend& tiles() {
-    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
-                                         onednn::Bf16Units::Tiles);
-    return backend;
+    compareRounded(ofPairs(), at);
 }
 
 // All that the library has, and that has channels enough not to be made with samples in lanes: depthwise ones, too.
@@ -231,14 +187,14 @@ void tst_cpu_bf16::theLibrarysRoundOperandsAlone_data() {
     QTest::addColumn<bool>("areTiles");
     const auto& cases = opCases();
     for (const bool areTiles : {false, true}) {
-        const ChoosingBackend& backend = areTiles ? tiles() : halvesByTheLibrary();
+        const ChoosingBackend& backend = areTiles ? ofTiles() : ofPairsByTheLibrary();
         int rows = 0, depthwise = 0;
         for (std::size_t i = 0; i < cases.size(); ++i) {
             const std::string& name = cases[i].name;
             if (!name.starts_with("conv2d")) continue;
             const Graph lowered = backend.lower(graphOf(cases[i], DType::F32), {.precision = Precision::Bf16});
             if (std::ranges::count(lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm) == 0) continue;
-            QTest::addRow("%s %s", name.c_str(), areTiles ? "of bf16" : "of floats") << static_cast<int>(i) << areTiles;
+            QTest::addRow("%s of %s", name.c_str(), areTiles ? "tiles" : "pairs") << static_cast<int>(i) << areTiles;
             ++rows;
             depthwise += name.ends_with("/depthwise") ? 1 : 0;
         }
@@ -247,24 +203,10 @@ void tst_cpu_bf16::theLibrarysRoundOperandsAlone_data() {
     }
 }
 
-// Where there are tiles images lie in memory as bf16; gradients of weights do not.
 void tst_cpu_bf16::theLibrarysRoundOperandsAlone() {
     QFETCH(int, at);
     QFETCH(bool, areTiles);
-    const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("conv2d_backward_weights");
-    compareRounded(areTiles ? tiles() : halvesByTheLibrary(), at, 0.02, areTiles && !isWeights ? kHalfUlp : 0);
-}
-
-// As where the processor has tiles, by one of our own algorithms wherever that can be.
-const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {
-    static const ChoosingBackend samples(wherever(cpu::ConvAlgorithm::Samples), onednn::Bf16Units::Tiles);
-    static const ChoosingBackend gathered(wherever(cpu::ConvAlgorithm::Gathered), onednn::Bf16Units::Tiles);
-    static const ChoosingBackend padded(wherever(cpu::ConvAlgorithm::Padded), onednn::Bf16Units::Tiles);
-    static const ChoosingBackend joined(wherever(cpu::ConvAlgorithm::Joined), onednn::Bf16Units::Tiles);
-    return algorithm == cpu::ConvAlgorithm::Samples  ? samples
-           : algorithm == cpu::ConvAlgorithm::Padded ? padded
-           : algorithm == cpu::ConvAlgorithm::Joined ? joined
-                                                     : gathered;
+    compareRounded(areTiles ? ofTiles() : ofPairsByTheLibrary(), at);
 }
 
 void tst_cpu_bf16::thoseOfTilesDoSo_data() {
@@ -286,13 +228,11 @@ void tst_cpu_bf16::thoseOfTilesDoSo_data() {
     }
 }
 
-// Images lie in memory as bf16, gradients of weights do not.
 void tst_cpu_bf16::thoseOfTilesDoSo() {
     QFETCH(cpu::ConvAlgorithm, algorithm);
     QFETCH(int, at);
     const OpCase& one = opCases()[static_cast<std::size_t>(at)];
-    const bool isWeights = one.name.starts_with("conv2d_backward_weights");
-    compareRounded(ofTiles(algorithm), at, 0.02, isWeights ? 0 : kHalfUlp);
+    compareRounded(ofTiles(algorithm), at);
     const auto made = [&](int threads) {
         return runCase(ofTiles(algorithm), one, {.threads = threads, .scalars = {}, .precision = Precision::Bf16})[0];
     };
@@ -314,9 +254,7 @@ void tst_cpu_bf16::itsProductsAreThose_data() {
 void tst_cpu_bf16::itsProductsAreThose() {
     QFETCH(int, at);
     constexpr double kOfFewSums = 0.1;  // one of a few that nearly cancels tells little
-    const bool isWeights = opCases()[static_cast<std::size_t>(at)].name.starts_with("dense_backward_weights");
-    compareRounded(ChoosingBackend(cpu::chooseByRule, onednn::Bf16Units::Tiles), at, kOfFewSums,
-                   isWeights ? 0 : kHalfUlp);
+    compareRounded(ofTiles(), at, kOfFewSums);
 }
 
 void tst_cpu_bf16::attentionRoundsOperandsAlone_data() {
@@ -338,7 +276,7 @@ void tst_cpu_bf16::attentionRoundsOperandsAlone() {
     const OpCase one = rounded(opCases()[static_cast<std::size_t>(at)]);
     const auto expected = runCase(*makeReferenceBackend(), one);
     const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
-    const auto actual = runCase(areTiles ? tiles() : pairs(), one, options);
+    const auto actual = runCase(areTiles ? ofTiles() : ofPairs(), one, options);
     QCOMPARE(actual.size(), expected.size());
     const double error = relativeError(actual[0], expected[0]);
     QVERIFY2(error < 2 * kHalfUlp, std::to_string(error).c_str());
@@ -382,11 +320,11 @@ void tst_cpu_bf16::rowsOfTilesLieInMemoryAsThat() {
     const auto& cases = graphCases();
     const auto transformer = std::ranges::find(cases, "transformer", &GraphCase::name);
     QVERIFY(transformer != cases.end());
-    const auto [rows, floats] = rowsIn(tiles(), transformer->build(DType::F32));
+    const auto [rows, floats] = rowsIn(ofTiles(), transformer->build(DType::F32));
     QVERIFY2(rows > 15, std::to_string(rows).c_str());
     QCOMPARE(floats, 0);
     for (const std::int64_t samples : {4, 40}) {
-        const auto [all, ofFloats] = rowsIn(pairs(), encoder(samples));
+        const auto [all, ofFloats] = rowsIn(ofPairs(), encoder(samples));
         QVERIFY(all > 8);
         QCOMPARE(ofFloats, samples * kTokens < 512 ? all : 0);
     }
@@ -398,7 +336,7 @@ void tst_cpu_bf16::weightsOfEvaluationsAreHalves() {
         const auto found = std::ranges::find(graphCases(), name, &GraphCase::name);
         QVERIFY(found != graphCases().end());
         const Graph graph = toPrecision(found->build(DType::F32), DType::BF16);
-        const Graph lowered = tiles().lower(graph, {.precision = Precision::Bf16});
+        const Graph lowered = ofTiles().lower(graph, {.precision = Precision::Bf16});
         int products = 0;
         for (const Node& node : lowered.nodes()) {
             if (node.algorithm != cpu::kLibraryBf16 || node.op->name.starts_with("dense_backward")) continue;
@@ -415,7 +353,7 @@ void tst_cpu_bf16::smallProductsAreOurs() {
     const Graph classifier = net.finish(net.dense(net.globalPool(net.conv(net.image(), 32, 3, {})), 10));
     for (const auto& [graph, algorithm, count] :
          {std::tuple(classifier, "bf16", 3), std::tuple(encoder(4), "library+bf16", 15)}) {
-        const Graph lowered = tiles().lower(toPrecision(graph, DType::BF16), {.precision = Precision::Bf16});
+        const Graph lowered = ofTiles().lower(toPrecision(graph, DType::BF16), {.precision = Precision::Bf16});
         int products = 0;
         for (const Node& node : lowered.nodes()) {
             if (!node.op->name.starts_with("dense") || node.op->name == "dense_backward_bias") continue;
@@ -424,270 +362,6 @@ void tst_cpu_bf16::smallProductsAreOurs() {
         }
         QCOMPARE(products, count);
     }
-}
-
-// Pools, sums and norms behind convolutions that lie channels last, as those of tiles do.
-void tst_cpu_bf16::whatComesBehindItReadsIt() {
-    int convolutions = 0;
-    for (const GraphCase& each : graphCases()) {
-        const Graph graph = each.build(DType::F32);
-        const RunResult actual =
-            runGraph(tiles(), graph, randomTensors(graph, 12), {.scalars = {}, .precision = Precision::Bf16});
-        const HostTensor expected = ran(graph, Precision::Fp32).outputs.at("logits");
-        const double error = relativeError(actual.outputs.at("logits"), expected);
-        QVERIFY2(error < 0.1, (each.name + " is off by " + std::to_string(error)).c_str());
-        convolutions += static_cast<int>(
-            std::ranges::count(actual.lowered.nodes(), std::string(cpu::kDirectBf16), &Node::algorithm));
-    }
-    QVERIFY2(convolutions > 40, std::to_string(convolutions).c_str());
-}
-
-void tst_cpu_bf16::graphsAgreeWithTheReference_data() {
-    QTest::addColumn<int>("at");
-    for (std::size_t i = 0; i < graphCases().size(); ++i)
-        QTest::newRow(graphCases()[i].name.c_str()) << static_cast<int>(i);
-}
-
-// Outputs, gradients and statistics, where there are tiles. Rounding decides about some ReLUs and maxima, whose
-// gradients come or stay away as a whole.
-void tst_cpu_bf16::graphsAgreeWithTheReference() {
-    QFETCH(int, at);
-    constexpr double kDecisions = 4;
-    const std::string found = differences(tiles(), graphCases()[static_cast<std::size_t>(at)],
-                                          {.threads = 2, .scalars = {}, .precision = Precision::Bf16},
-                                          kDecisions * allowance(Precision::Bf16));
-    QVERIFY2(found.empty(), found.c_str());
-}
-
-// Windows that are apart and that overlap, between and behind convolutions, and what has no loops over bf16. Means
-// alone decide nothing, and are off by what rounding loses; of maxima some gradients go elsewhere.
-void tst_cpu_bf16::poolsOfEveryKindAgreeWithTheReference() {
-    const Pool2dAttrs apart{.window = {2, 2}, .stride = {2, 2}},
-        overlapping{.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
-    const auto pools = [&](DType compute, bool largest) {
-        Net net(compute, true, {4, 3, 12, 13});
-        const auto pool = [&](ValueId x, const Pool2dAttrs& attrs) {
-            return largest ? net.maxPool(net.relu(x), attrs) : net.averagePool(x, attrs);
-        };
-        ValueId x = net.conv(net.image(), 32, 3, {.padding = {1, 1}}, true);
-        x = pool(net.conv(pool(x, overlapping), 48, 3, {.padding = {1, 1}}), overlapping);
-        x = pool(net.add(net.dropout(net.silu(net.conv(x, 48, 1, {})), 0.4), x), {.window = {2, 2}, .stride = {1, 1}});
-        x = pool(net.conv(net.conv(x, 40, 1, {}, true), 64, 1, {}), apart);
-        return net.finish(net.dense(net.flatten(net.conv(x, 32, 1, {})), 10));
-    };
-    const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
-    for (const bool largest : {false, true}) {
-        const GraphCase graph{"pools", [&](DType compute) { return pools(compute, largest); }, largest ? 3e-4 : 2e-5};
-        const std::string found = differences(tiles(), graph, options, allowance(Precision::Bf16));
-        QVERIFY2(found.empty(), (std::to_string(largest) + ": " + found).c_str());
-    }
-}
-
-// Of images of bf16 with several channel blocks, on one device, where what is reduced over all of them is its own.
-void tst_cpu_bf16::synchronisedNormsAgreeWithTheReference() {
-    const auto build = [](DType compute) {
-        Net net(compute, true, {5, 3, 9, 11}, true);
-        ValueId x = net.relu(net.norm(net.conv(net.image(), 48, 3, {.padding = {1, 1}})));
-        x = net.norm(net.conv(x, 32, 1, {.stride = {2, 2}}));
-        return net.finish(net.dense(net.globalPool(x), 10));
-    };
-    const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
-    const std::string found =
-        differences(tiles(), GraphCase{"norms", build, 3e-4}, options, allowance(Precision::Bf16));
-    QVERIFY2(found.empty(), found.c_str());
-}
-
-// Between norms, branches and the library's convolutions; nothing is reordered on the way but weights.
-void tst_cpu_bf16::thoseOfTilesStandAmongOthers_data() {
-    QTest::addColumn<cpu::ConvAlgorithm>("algorithm");
-    QTest::addColumn<int>("convolutions");
-    QTest::newRow("samples") << cpu::ConvAlgorithm::Samples << 3;
-    QTest::newRow("gathered") << cpu::ConvAlgorithm::Gathered << 2;
-    QTest::newRow("padded") << cpu::ConvAlgorithm::Padded << 2;
-    QTest::newRow("joined") << cpu::ConvAlgorithm::Joined << 2;
-}
-
-void tst_cpu_bf16::thoseOfTilesStandAmongOthers() {
-    QFETCH(cpu::ConvAlgorithm, algorithm);
-    QFETCH(int, convolutions);
-    constexpr std::int64_t kSamples = 96;
-    const auto build = [](DType compute) {
-        Net net(compute, true, {kSamples, 3, 8, 8});
-        const auto normed = [&](ValueId x, std::int64_t channels, const Conv2dAttrs& attrs) {
-            return net.relu(net.norm(net.conv(x, channels, 3, attrs)));
-        };
-        ValueId x = normed(net.image(), 32, {.padding = {1, 1}});
-        x = net.add(normed(x, 32, {.padding = {1, 1}}), x);
-        x = net.add(normed(x, 64, {.stride = {2, 2}, .padding = {1, 1}}), net.conv(x, 64, 1, {.stride = {2, 2}}));
-        x = net.relu(net.conv(x, 64, 3, {.padding = {1, 1}}, true));
-        x = normed(net.conv(x, 48, 1, {}, true), 64, {.padding = {1, 1}});
-        return net.finish(net.dense(net.globalPool(x), 10));
-    };
-    const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
-    const std::string found =
-        differences(ofTiles(algorithm), GraphCase{"tiles", build, 3e-4}, options, 4 * allowance(Precision::Bf16));
-    QVERIFY2(found.empty(), found.c_str());
-    const Graph lowered =
-        ofTiles(algorithm).lower(toPrecision(build(DType::F32), DType::BF16), {.precision = Precision::Bf16});
-    int passes = 0;
-    for (const Node& node : lowered.nodes()) {
-        passes += node.algorithm == text(algorithm) ? 1 : 0;
-        if (node.op != &cpu::kReorder) continue;
-        const Value& to = lowered.value(node.outputs[0]);
-        const bool isBatch = lowered.value(node.inputs[0]).role == ValueRole::Input;
-        QVERIFY2(isBatch || to.type.shape.rank() != 4 || to.type.shape[0] != kSamples, to.name.c_str());
-    }
-    QCOMPARE(passes, 3 * convolutions);
-}
-
-void tst_cpu_bf16::noneIsMadeByPlainLoops_data() {
-    QTest::addColumn<QString>("model");
-    for (const char* model : {"fashion-cnn", "small-cnn", "resnet50-cifar", "resnet164", "vgg11-cifar", "mobilenet-v2"})
-        QTest::newRow(model) << model;
-}
-
-// Nor of a first layer of one channel, nor of images of one pixel, nor with the norm of an evaluation in it.
-void tst_cpu_bf16::noneIsMadeByPlainLoops() {
-    QFETCH(QString, model);
-    constexpr int kThreads = 1;
-    const ModelEntry& entry = *findModel(builtinModels(), model.toStdString());
-    const bool isGrey = model == "fashion-cnn";
-    for (const auto& [samples, training] : {std::pair{1, true}, {8, true}, {1, false}, {8, false}}) {
-        const ModelInput input{.batch = samples, .channels = isGrey ? 1 : 3, .height = 32, .width = 32, .classes = 10};
-        Graph graph = buildForward(entry, ParamValues(entry.params), input, training).value();
-        if (training) appendGradients(graph, *graph.output("loss_sum"));
-        const Graph lowered =
-            tiles().lower(toPrecision(graph, DType::BF16), {.threads = kThreads, .precision = Precision::Bf16});
-        cpu::Machine machine;
-        const cpu::TeamOf team(kThreads);
-        int passes = 0;
-        for (const Node& node : lowered.nodes()) {
-            if (node.algorithm != cpu::kDirectBf16) continue;
-            const cpu::Order order{machine, lowered, node};
-            QVERIFY2(cpu::isLibrarysFast(order), order.where().c_str());
-            ++passes;
-        }
-        QVERIFY2(passes >= (training ? 14 : 5), std::to_string(passes).c_str());
-    }
-}
-
-void tst_cpu_bf16::imagesOfFewProductsAreHalves_data() {
-    QTest::addColumn<QString>("model");
-    QTest::addColumn<bool>("expected");
-    QTest::addColumn<int>("batch");
-    for (const char* model : {"resnet164", "mobilenet-v2"}) QTest::newRow(model) << model << true << 3;
-    for (const char* model : {"resnet50-cifar", "resnet18-cifar", "small-cnn"})
-        QTest::newRow(model) << model << false << 2000;
-    for (const char* model : {"lenet5", "vit"}) QTest::newRow(model) << model << false << 3;
-}
-
-// Where there are pairs, too; in training and in evaluation alike.
-void tst_cpu_bf16::imagesOfFewProductsAreHalves() {
-    QFETCH(QString, model);
-    QFETCH(bool, expected);
-    QFETCH(int, batch);
-    const ModelEntry& entry = *findModel(builtinModels(), model.toStdString());
-    for (const bool training : {true, false}) {
-        const ModelInput input{.batch = batch, .channels = 3, .height = 32, .width = 32, .classes = 10};
-        const Graph graph =
-            toPrecision(buildForward(entry, ParamValues(entry.params), input, training).value(), DType::BF16);
-        QCOMPARE(cpu::suitsHalfImages(graph), expected);
-        const Graph lowered = makeCpuBackend()->lower(graph, {.precision = Precision::Bf16});
-        const auto isHalf = [&](const Node& node) {
-            const TensorType& type = lowered.typeOf(node.outputs[0]);
-            const bool isOfBlocks =
-                node.op->name.find("norm") != node.op->name.npos || node.op->name.starts_with("conv2d");
-            return type.shape.rank() == 4 && isOfBlocks && type.dtype == DType::BF16;
-        };
-        const onednn::Bf16Units units = onednn::bf16Units();
-        if (expected || units != onednn::Bf16Units::Tiles)
-            QCOMPARE(std::ranges::count_if(lowered.nodes(), isHalf) > 20, expected && units != onednn::Bf16Units::None);
-    }
-}
-
-// Whatever they multiply for an element.
-void tst_cpu_bf16::imagesOfFewSamplesAreHalvesInEvaluation() {
-    const ModelEntry& entry = *findModel(builtinModels(), "resnet18-cifar");
-    const auto suits = [&](std::int64_t batch, bool training) {
-        const ModelInput input{.batch = batch, .channels = 3, .height = 32, .width = 32, .classes = 10};
-        Graph graph = buildForward(entry, ParamValues(entry.params), input, training).value();
-        if (training) appendGradients(graph, *graph.output("loss_sum"));
-        return cpu::suitsHalfImages(toPrecision(graph, DType::BF16));
-    };
-    QVERIFY(suits(1, false) && suits(2, false));
-    QVERIFY(!suits(4, false) && !suits(1, true));
-}
-
-void tst_cpu_bf16::evaluationsKeepWhatConvolutionsReadAsHalves_data() {
-    using cpu::ConvAlgorithm;
-    QTest::addColumn<int>("algorithm");
-    QTest::newRow("our own") << -1;
-    for (const ConvAlgorithm each : {ConvAlgorithm::DirectBf16, ConvAlgorithm::Direct})
-        QTest::newRow(cpu::text(each).c_str()) << static_cast<int>(each);
-}
-
-// Where there are pairs: all images from the first convolution on, its pool among them, to those that something else
-// reads. In training, and of floats, none is.
-void tst_cpu_bf16::evaluationsKeepWhatConvolutionsReadAsHalves() {
-    QFETCH(int, algorithm);
-    const auto choose = [=](const cpu::ConvPass& pass) {
-        const cpu::ConvAlgorithm ours = cpu::chooseByRule(pass);
-        if (algorithm >= 0) return static_cast<cpu::ConvAlgorithm>(algorithm);
-        return cpu::isOwn(ours) ? ours : cpu::ConvAlgorithm::DirectBf16;
-    };
-    const ChoosingBackend backend(choose, onednn::Bf16Units::Pairs);
-    for (const bool training : {true, false}) {
-        const Graph graph = residual(training);
-        const auto run = [&](Precision precision) {
-            return runGraph(backend, graph, randomTensors(graph, 12), {.scalars = {}, .precision = precision});
-        };
-        const RunResult halves = run(Precision::Bf16), floats = run(Precision::Fp32);
-        int kept = 0, reordered = 0;
-        for (const Node& node : halves.lowered.nodes()) {
-            const TensorType& made = halves.lowered.typeOf(node.outputs[0]);
-            const bool isHalf = made.shape.rank() == 4 && made.dtype == DType::BF16;
-            if (!isHalf || made.shape[0] != kResidualSamples) continue;
-            (node.op->name == "reorder" ? reordered : kept) += 1;
-        }
-        const auto isMadeBy = [&](const char* name) {
-            return std::ranges::count(halves.lowered.nodes(), std::string(name), &Node::algorithm) > 0;
-        };
-        QCOMPARE(isMadeBy(cpu::kPointwiseBf16), algorithm < 0);
-        QCOMPARE(isMadeBy("winograd"), algorithm < 0);
-        const bool libraryLaysOutOtherwise = onednn::bf16Units() == onednn::Bf16Units::Tiles;  // than pairs are read
-        const bool areOfFloats = algorithm == static_cast<int>(cpu::ConvAlgorithm::Direct);
-        if (training || areOfFloats) QCOMPARE(kept, 0);
-        else
-            QVERIFY2(kept == 8 && (reordered == 1 || libraryLaysOutOtherwise),
-                     qPrintable(QString("%1, %2").arg(kept).arg(reordered)));
-        const double error = relativeError(halves.outputs.at("logits"), floats.outputs.at("logits"));
-        QVERIFY2(error < 0.03, std::to_string(error).c_str());
-    }
-}
-
-void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {
-    const Graph graph = bottleneck();
-    const RunResult halves = ran(graph, Precision::Bf16), floats = ran(graph, Precision::Fp32);
-    QCOMPARE(pointwiseNodes(floats.lowered), 0);
-    QCOMPARE(pointwiseNodes(halves.lowered), 12);  // four convolutions, three passes
-    // Where rounding turns a ReLU's mask, gradients differ by more than it.
-    const auto compare = [](const Tensors& actual, const Tensors& expected) {
-        for (const auto& [name, tensor] : expected) {
-            const double error = relativeError(actual.at(name), tensor);
-            QVERIFY2(error < 0.2, (name + " is off by " + std::to_string(error)).c_str());
-        }
-    };
-    compare(halves.outputs, floats.outputs);
-    compare(halves.gradients, floats.gradients);
-    const double logits = relativeError(halves.outputs.at("logits"), floats.outputs.at("logits"));
-    QVERIFY2(logits > 1e-4 && logits < 0.03, std::to_string(logits).c_str());
-}
-
-void tst_cpu_bf16::bitsDoNotDependOnThreads() {
-    const Graph graph = bottleneck();
-    const HostTensor alone = ran(graph, Precision::Bf16).outputs.at("logits");
-    const HostTensor together = ran(graph, Precision::Bf16, 3).outputs.at("logits");
-    QVERIFY(std::ranges::equal(alone.as<float>(), together.as<float>()));
 }
 
 QTEST_APPLESS_MAIN(tst_cpu_bf16)

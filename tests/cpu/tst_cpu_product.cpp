@@ -32,6 +32,7 @@ private slots:
     void bitsDoNotDependOnThreads();
     void panelsAreReadAsTheyLie_data() { machines(); }
     void panelsAreReadAsTheyLie();
+    void panelsOfPairsAreReadAsTheyLie();
     void symmetricOnesAreHalfMade_data() { machines(); }
     void symmetricOnesAreHalfMade();
     void denseLayersAgreeWithTheReference_data();
@@ -230,6 +231,43 @@ void tst_cpu_product::panelsAreReadAsTheyLie() {
             const Product plain(machine, left, Matrix::rowMajor(depth, columns), arithmetic);
             const Product ahead(machine, left, Matrix::inPanels(depth, columns, width), arithmetic);
             QVERIFY(run(ahead, a, packed, rows * columns, end) == run(plain, a, b, rows * columns, end));
+        }
+    }
+}
+
+// Where the processor multiplies pairs, those of neighbours in a column; of an odd depth the last one's other half is
+// zero.
+void tst_cpu_product::panelsOfPairsAreReadAsTheyLie() {
+    if (!bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
+    struct Case {
+        std::size_t rows, columns, depth;
+    };
+    const std::size_t width = bestSimd().panelColumns;
+    for (const auto& [rows, columns, depth] :
+         {Case{1, width, 5}, Case{15, 3 * width, 301}, Case{300, 2 * width - 3, 70}, Case{7, 10, 84},
+          Case{40, 1024 + 2 * width, 523}}) {
+        const Floats a = noise(1, rows * depth), b = noise(2, depth * columns), bias = noise(3, columns);
+        const std::size_t pairs = divideUp(depth, std::size_t{2});
+        std::vector<Bf16> packed(roundUp(columns, width) * pairs * 2);
+        const std::vector<Bf16> halves = bf16Of(b);
+        for (std::size_t k = 0; k < depth; ++k) {
+            for (std::size_t column = 0; column < columns; ++column)
+                packed[((column / width * pairs + k / 2) * width + column % width) * 2 + k % 2] =
+                    halves[k * columns + column];
+        }
+        const ProductEnd end{.bias = bias.data(), .relu = true};
+        for (const int threads : {1, 2, 3}) {
+            Machine machine;
+            machine.simd = &bestSimd();
+            machine.bf16 = bestBf16();
+            machine.multipliesPairs = true;
+            machine.threads = threads;
+            const Matrix left = Matrix::rowMajor(rows, depth);
+            const Product plain(machine, left, Matrix::rowMajor(depth, columns), Arithmetic::Bf16);
+            const Product ahead(machine, left, Matrix::inPanels(depth, columns, width, true), Arithmetic::Bf16);
+            Floats asFloats(packed.size() / 2);
+            std::memcpy(asFloats.data(), packed.data(), packed.size() * sizeof(Bf16));
+            QVERIFY(run(ahead, a, asFloats, rows * columns, end) == run(plain, a, b, rows * columns, end));
         }
     }
 }

@@ -168,8 +168,14 @@ private:
         input.sampleStride = x.size() / kSamples;
         output.sampleStride = addends.size() / kSamples;
         Floats points(of.points() * stride), expected(points.size());
-        table().winogradData(input, x.data(), {0, tiles, stride}, nullptr, expected.data());
-        table().winogradDataHalves(input, bf16Of(x).data(), {0, tiles, stride}, points.data());
+        const ChannelAffine affine{scale.data(), bias.data(), scale.data()};
+        for (const ChannelAffine* norm : {static_cast<const ChannelAffine*>(nullptr), &affine}) {
+            table().winogradData(input, x.data(), {0, tiles, stride}, norm, expected.data());
+            table().winogradDataHalves(input, bf16Of(x).data(), {0, tiles, stride}, norm, points.data());
+            QVERIFY(points == expected);
+        }
+        table().winogradGradient(output, addends.data(), {0, tiles, stride}, expected.data());
+        table().winogradGradientHalves(output, bf16Of(addends).data(), {0, tiles, stride}, points.data());
         QVERIFY(points == expected);
 
         Floats y(addends.size());

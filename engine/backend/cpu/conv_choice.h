@@ -16,11 +16,10 @@ struct ConvPass {
     Shape x, w, y;
 };
 
-// What makes it. Direct: the library; in bf16 it reads operands that were rounded to it, adds up in f32, and writes
-// f32, or in evaluations bf16, where that is how it is read. Samples, Gathered, Padded and Joined: our own in bf16,
-// with samples (sample_conv.cpp) or neighbouring pixels (gathered_conv.cpp, padded_conv.cpp, joined_conv.h) in the rows
-// of tiles. The others are our own, on whole blocks of channels, and take in what is around them where that can be
-// (fuse_conv.h).
+// What makes it. Direct: the library; in bf16 it reads operands that were rounded to it, and adds up in f32. Samples,
+// Gathered, Padded and Joined: our own in bf16, with samples (sample_conv.cpp) or neighbouring pixels
+// (gathered_conv.cpp, padded_conv.cpp, joined_conv.h) in the rows of tiles. The others are our own, on whole blocks of
+// channels, and take in what is around them where that can be (fuse_conv.h).
 enum class ConvAlgorithm { Direct, DirectBf16, Winograd, Pointwise, Samples, Gathered, Padded, Joined };
 std::string text(ConvAlgorithm algorithm);  // "winograd", as programs name it
 constexpr bool isOwn(ConvAlgorithm algorithm) {
@@ -39,11 +38,6 @@ inline constexpr const char* kJoinedBf16 = "joined+bf16";
 // Pointwise, of pairs of bf16. Winograd's sums stay of floats: among its points errors grow tenfold.
 inline constexpr const char* kPointwiseBf16 = "pointwise+bf16";
 using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;
-
-// Whether images are better off as bf16 with channels last where the processor multiplies pairs: convolutions that make
-// an element of few products spend their time on memory, and lose little with our own algorithms, which are of floats.
-// So do evaluations of few samples.
-bool suitsHalfImages(const Graph& graph);
 
 // By the shape alone: the same in every run and on every machine with these blocks.
 ConvAlgorithm chooseByRule(const ConvPass& pass);

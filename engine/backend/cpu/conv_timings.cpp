@@ -84,40 +84,49 @@ private:
 };
 
 // As a part of its seconds, what counts of a reorder beside the pass that is made. Operands of bf16 are read by two
-// passes, which share them. Where images lie in memory as that, those of floats are turned for this pass alone; what
-// brings a batch into their order would not be there.
-double shareOf(const Graph& graph, const Node& reorder, const Node& made, DType images) {
+// passes, which share them; weights that stay as they are, are turned once. Where images lie in memory as bf16, those
+// of floats are turned for this pass alone; what brings a batch into their order would not be there.
+double shareOf(const Graph& graph, const Node& reorder, const Node& made, DType images, bool keepsWeights) {
     const Value &from = graph.value(reorder.inputs[0]), &to = graph.value(reorder.outputs[0]);
-    const bool isShared = images == DType::F32 || from.role == ValueRole::Parameter;
+    const bool isOfWeights = from.role == ValueRole::Parameter;
+    if (isOfWeights && keepsWeights) return 0;
+    const bool isShared = images == DType::F32 || isOfWeights;
     if (isShared) return to.type.dtype == DType::BF16 ? 0.5 : 0;
     const bool isRead = std::ranges::count(made.inputs, reorder.outputs[0]) > 0 && to.type.dtype == DType::F32;
     const bool isMade = std::ranges::count(made.outputs, reorder.inputs[0]) > 0 && from.type.dtype == DType::F32;
     return isRead || (isMade && made.op != &kConv2dBackwardWeights) ? 1 : 0;
 }
 
+bool areHalves(DType operands) { return operands == DType::BF16 && onednn::bf16Units() != onednn::Bf16Units::None; }
+
+// With pairs a batch of few channels stays of floats.
+DType imagesOf(const ConvPass& conv, DType operands) {
+    const bool areTiles = onednn::bf16Units() == onednn::Bf16Units::Tiles;
+    return areHalves(operands) && (areTiles || suitsBlocks(conv.x)) ? DType::BF16 : DType::F32;
+}
+
 // What a pass takes, with its part of what brings its operands into place.
-double secondsOf(CpuDevice& device, const ConvPass& conv, ConvAlgorithm algorithm, DType operands) {
+double secondsOf(CpuDevice& device, const ConvPass& conv, ConvAlgorithm algorithm, const ConvTimings::Run& in) {
     const LowerOptions options{.threads = device.choice().threads,
-                               .precision = operands == DType::BF16 ? Precision::Bf16 : Precision::Fp32};
-    const bool areHalves = operands == DType::BF16 && onednn::bf16Units() == onednn::Bf16Units::Tiles;
-    const DType images = areHalves ? DType::BF16 : DType::F32;
+                               .precision = in.operands == DType::BF16 ? Precision::Bf16 : Precision::Fp32};
+    const DType images = imagesOf(conv, in.operands);
     const Graph graph = layOut(graphOf(conv, images), options, [=](const ConvPass&) { return algorithm; });
     const Node& made = *std::ranges::find_if(
         graph.nodes(), [](const Node& node) { return node.op != &kReorder && node.scope == "conv"; });
     double seconds = Bench(device, graph, made).seconds();
     for (const Node& node : graph.nodes()) {
-        const double share = node.op == &kReorder ? shareOf(graph, node, made, images) : 0;
+        const double share = node.op == &kReorder ? shareOf(graph, node, made, images, in.keepsWeights) : 0;
         if (share > 0) seconds += share * Bench(device, graph, node).seconds();
     }
     return seconds;
 }
 
-ConvAlgorithm fastest(const ConvPass& conv, int threads, std::span<const ConvAlgorithm> tried, DType operands) {
-    CpuDevice device({.backend = "cpu", .threads = threads, .id = "cpu:0"});
+ConvAlgorithm fastest(const ConvPass& conv, std::span<const ConvAlgorithm> tried, const ConvTimings::Run& in) {
+    CpuDevice device({.backend = "cpu", .threads = in.threads, .id = "cpu:0"});
     ConvAlgorithm best = tried.front();
-    double least = secondsOf(device, conv, best, operands);
+    double least = secondsOf(device, conv, best, in);
     for (const ConvAlgorithm each : tried.subspan(1)) {
-        const double seconds = secondsOf(device, conv, each, operands);
+        const double seconds = secondsOf(device, conv, each, in);
         if (seconds >= kClearlyFaster * least) continue;
         best = each;
         least = seconds;
@@ -126,20 +135,14 @@ ConvAlgorithm fastest(const ConvPass& conv, int threads, std::span<const ConvAlg
     return best;
 }
 
-// Where there are pairs images are floats, and depthwise windows too small to make up for rounding them.
-bool mayBeHalf(const ConvPass& conv, DType operands) {
-    const onednn::Bf16Units units = onednn::bf16Units();
-    const bool areTiles = units == onednn::Bf16Units::Tiles, arePairs = units == onednn::Bf16Units::Pairs;
-    return operands == DType::BF16 && (areTiles || (arePairs && conv.attrs.groups == 1));
-}
-
 // What may be chosen, that of the rule first.
 std::vector<ConvAlgorithm> candidates(const ConvPass& conv, DType operands) {
     std::vector<ConvAlgorithm> all{chooseByRule(conv)};
     if (all.front() == ConvAlgorithm::Winograd) all.push_back(ConvAlgorithm::Direct);
-    if (!mayBeHalf(conv, operands)) return all;
+    if (!areHalves(operands)) return all;
     const bool areTiles = onednn::bf16Units() == onednn::Bf16Units::Tiles;
-    all.insert(areTiles ? all.begin() : all.end(), ConvAlgorithm::DirectBf16);
+    const bool isFirst = areTiles || all.front() == ConvAlgorithm::Direct;
+    all.insert(isFirst ? all.begin() : all.end(), ConvAlgorithm::DirectBf16);
     for (const ConvAlgorithm each : kOfTiles) {
         if (areTiles && suits(each, conv)) all.push_back(each);
     }
@@ -177,17 +180,20 @@ ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& proces
       m_kind(processor + ", oneDNN " + onednn::version() + " " + std::to_string(onednn::instructionSet()) +
              ", Lockstep " LOCKSTEP_VERSION) {}
 
-ConvAlgorithm ConvTimings::choose(const ConvPass& conv, int threads, AlgorithmChoice how, DType operands) {
-    const std::vector<ConvAlgorithm> all = candidates(conv, operands);
-    if (all.size() == 1 || how == AlgorithmChoice::ByRule) return all.front();
+ConvAlgorithm ConvTimings::choose(const ConvPass& conv, const Run& in) {
+    if (in.how == AlgorithmChoice::ByRule)
+        return areHalves(in.operands) ? ConvAlgorithm::DirectBf16 : chooseByRule(conv);
+    const std::vector<ConvAlgorithm> all = candidates(conv, in.operands);
+    if (all.size() == 1) return all.front();
     const ConvPass tried = ofFewSamples(conv);
-    const std::string shape = describe(tried, threads) + (mayBeHalf(conv, operands) ? " bf16" : "");
+    std::string shape = describe(tried, in.threads);
+    if (areHalves(in.operands)) shape += in.keepsWeights ? " bf16, weights stay" : " bf16";
     PlanCache& cache = m_caches.of(m_kind);
     auto found = cache.find(shape);
-    if (!found && how == AlgorithmChoice::Timed) {
+    if (!found && in.how == AlgorithmChoice::Timed) {
         const std::lock_guard lock(cache.timing());
         found = cache.find(shape);
-        if (!found) cache.add(shape, *(found = text(fastest(tried, threads, all, operands))));
+        if (!found) cache.add(shape, *(found = text(fastest(tried, all, in))));
     }
     const auto chosen = std::ranges::find_if(all, [&](ConvAlgorithm each) { return found == text(each); });
     return chosen == all.end() ? all.front() : *chosen;

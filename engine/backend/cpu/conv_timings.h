@@ -13,14 +13,23 @@ namespace lockstep::cpu {
 // thread.
 class ConvTimings {
 public:
+    // What runs the pass. In evaluations weights stay as they are.
+    struct Run {
+        int threads = 1;
+        AlgorithmChoice how = AlgorithmChoice::Timed;
+        DType operands = DType::F32;
+        bool keepsWeights = false;
+    };
+
     // The cache's folder, which is not looked at before the first choice by timing.
     ConvTimings(std::filesystem::path folder, const std::string& processor);
 
     // Timing decides where the rule would have Winograd's, and where operands may be of bf16. What the rule has stays
     // unless another is clearly faster, so that a disturbed measurement seldom changes what a run computes. 1x1
     // convolutions of floats are as fast in either, but for the passes over memory around them that ours save: there
-    // the rule holds. The rule of bf16 is that tiles multiply it, and pairs are tried.
-    ConvAlgorithm choose(const ConvPass& pass, int threads, AlgorithmChoice how, DType operands = DType::F32);
+    // the rule holds. The rule of bf16 is that whatever the processor has for it multiplies it, however few the
+    // samples; timing tries that first where there are tiles, and our own where there are pairs.
+    ConvAlgorithm choose(const ConvPass& pass, const Run& in);
 
 private:
     PlanCaches m_caches;

@@ -1,5 +1,6 @@
 #include "engine/backend/cpu/cpu_backend.h"
 
+#include <algorithm>
 #include <fstream>
 #include <mutex>
 
@@ -41,6 +42,11 @@ int permittedCores() {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+bool isTrained(const Graph& graph) {
+    const std::vector<ValueId> parameters = graph.withRole(ValueRole::Parameter);
+    return std::ranges::any_of(parameters, [&](ValueId each) { return graph.gradientOf(each).has_value(); });
+}
+
 class CpuBackend final : public Backend {
 public:
     explicit CpuBackend(std::filesystem::path timings) : m_timings(std::move(timings), processorName()) {}
@@ -62,15 +68,9 @@ public:
         refuseHalves(graph, name(), computeType(options.precision));
         const cpu::TeamOf team(options.threads);
         const DType operands = options.precision == Precision::Bf16 ? DType::BF16 : DType::F32;
-        onednn::Bf16Units units = onednn::bf16Units();
-        const bool areHalves =
-            operands == DType::BF16 && units == onednn::Bf16Units::Pairs && cpu::suitsHalfImages(graph);
-        if (areHalves) units = onednn::Bf16Units::Tiles;  // laid out as for those
-        const cpu::ConvChoice choose = [&](const cpu::ConvPass& pass) {
-            return areHalves ? cpu::ConvAlgorithm::DirectBf16
-                             : m_timings.choose(pass, options.threads, options.algorithms, operands);
-        };
-        return cpu::lowerGraph(graph, options, choose, units);
+        const cpu::ConvTimings::Run run{options.threads, options.algorithms, operands, !isTrained(graph)};
+        const cpu::ConvChoice choose = [&](const cpu::ConvPass& pass) { return m_timings.choose(pass, run); };
+        return cpu::lowerGraph(graph, options, choose, onednn::bf16Units());
     }
 
     bool offers(Precision precision) const override {

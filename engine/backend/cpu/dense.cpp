@@ -21,7 +21,8 @@ Matrix matrixOf(const Value& value) {
 Matrix weightsOf(const Value& value) {
     const Matrix rows = matrixOf(value);
     const onednn::Desc desc = descOf(value);
-    return desc.isRowMajor() ? rows.transposed() : Matrix::inPanels(rows.columns, rows.rows, bestSimd().panelColumns);
+    if (desc.isRowMajor()) return rows.transposed();
+    return Matrix::inPanels(rows.columns, rows.rows, bestSimd().panelColumns, desc.dtype() == DType::BF16);
 }
 
 bool isLibrarys(const Order& order) { return order.node.algorithm == kLibraryBf16; }

@@ -32,11 +32,10 @@ using Form = LayoutPass::Form;
 // Rank 4, in the channel blocks, the lanes or the order of another image.
 Desc likeImage(const Desc& image, const Shape& shape, DType dtype) {
     if (image.isSampleLanes()) return Desc::sampleLanes(shape.dims(), dtype);
-    if (image.dtype() == DType::BF16 && image.channelBlock() == 16)
-        return Desc::blockedChannels(shape.dims(), 16, dtype);
-    const bool isLast = image.isChannelsLast() && !image.isRowMajor();
-    if (isLast || image.dtype() == DType::BF16 || dtype == DType::BF16) return Desc::channelsLast(shape.dims(), dtype);
     const int block = image.channelBlock();
+    const bool isHalf = image.dtype() == DType::BF16 || dtype == DType::BF16;
+    const bool isLast = image.isChannelsLast() && !image.isRowMajor();
+    if (isLast || (isHalf && block != 16)) return Desc::channelsLast(shape.dims(), dtype);
     return block == 1 ? Desc::rowMajor(shape.dims(), dtype) : Desc::blockedChannels(shape.dims(), block, dtype);
 }
 
@@ -157,10 +156,9 @@ void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
     layOutNorm(pass, node, 1, images, isPair ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{0});
 }
 
-// In blocks of channels it may be of bf16: see isReadInHalves().
 void layOutPool(LayoutPass& pass, const Node& node) {
     const Value value = pass.made().value(pass.shaped(node.inputs[0]));
-    const Desc x = descOf(value).channelBlock() == 16 ? descOf(value) : pass.readable(value);
+    const Desc x = pass.readable(value);
     const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
     std::vector<Form> forms{{likeImage(x, y, x.dtype())}};
     if (node.outputs.size() == 2) forms.push_back({likeImage(x, y, DType::I32)});
@@ -170,7 +168,9 @@ void layOutPool(LayoutPass& pass, const Node& node) {
 // The averages' gradients of windows that overlap are added up in memory.
 DType gradientsOfPool(const LayoutPass& pass, const Pool2dAttrs& pool, bool isLargest, const Desc& like) {
     const bool areApart = pool.stride[0] >= pool.window[0] && pool.stride[1] >= pool.window[1];
-    return pass.multipliesTiles() && isInWholeBlocks(like) && (areApart || isLargest) ? DType::BF16 : DType::F32;
+    const Shape shape{std::span<const std::int64_t>(like.dims())};
+    const bool isHalf = pass.holdsHalves(shape) && like.of(DType::BF16) == pass.halfImage(shape);
+    return isHalf && (areApart || isLargest) ? DType::BF16 : DType::F32;
 }
 
 // In the layout of argmax where there is one, else of dy.
@@ -248,12 +248,12 @@ bool hasSmallProductsOnly(const Graph& graph) {
 }
 
 // Whether weights are packed ahead of the product rather than in it: where they stay as they are, once. Of many floats
-// the memory would be more than the time is worth; of bf16, which take half of it, making them takes longer than tiles
-// do to multiply.
+// the memory would be more than the time is worth; of bf16, which take half of it, making them takes longer than to
+// multiply a few rows with them.
 bool arePackedAhead(const LayoutPass& pass, const Node& node) {
     constexpr std::int64_t kMany = 4 << 20;
     const bool areFew = pass.oldValue(node.inputs[1]).type.shape.count() <= kMany;
-    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && (areFew || pass.multipliesTiles());
+    return !pass.hasGradients() && pass.isParameter(node.inputs[1]) && (areFew || pass.multipliesHalves());
 }
 
 void layOutPackedProduct(LayoutPass& pass, const Node& node, std::string algorithm) {
@@ -261,7 +261,7 @@ void layOutPackedProduct(LayoutPass& pass, const Node& node, std::string algorit
     const std::vector<std::int64_t> dims = dimsOf(pass.oldValue(node.inputs[1]).type.shape);
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
-    inputs[1] = pass.weights(node.inputs[1], Desc::rowPanels(dims, width), "oi");
+    inputs[1] = pass.weights(node.inputs[1], Desc::rowPanels(dims, width, pass.operands()), "oi");
     pass.emit(node, std::move(inputs), std::move(algorithm));
 }
 
@@ -279,8 +279,12 @@ void layOutProduct(LayoutPass& pass, const Node& node) {
         if (isForward && arePackedAhead(pass, node)) return layOutPackedProduct(pass, node, std::move(algorithm));
         return layOutRowMajor(pass, node, std::move(algorithm));
     }
-    if (!pass.areHalves(x) || hasSmallProductsOnly(pass.before()))
-        return layOutRowMajor(pass, node, std::string(text(pass.operands())));
+    if (!pass.areHalves(x) || hasSmallProductsOnly(pass.before())) {
+        std::string algorithm(text(pass.operands()));
+        if (isForward && pass.multipliesHalves() && arePackedAhead(pass, node))
+            return layOutPackedProduct(pass, node, std::move(algorithm));
+        return layOutRowMajor(pass, node, std::move(algorithm));
+    }
     if (!isBackwardWeights(node)) {
         std::vector<ValueId> inputs = takeRows(pass, node, rowsOfProduct(node));
         if (isForward && arePackedAhead(pass, node))

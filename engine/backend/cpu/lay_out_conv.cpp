@@ -5,7 +5,6 @@
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/layout_pass.h"
-#include "engine/ops/pool2d.h"
 
 namespace lockstep::cpu {
 
@@ -101,24 +100,27 @@ LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
     return {Desc::sampleLanes(pass.oldValue(y).type.shape.dims(), DType::F32)};
 }
 
-// Winograd's algorithm reads the library's blocks, whichever they are.
-Desc blockedImage(const Shape& shape) {
-    return Desc::blockedChannels(shape.dims(), onednn::preferredBlock(), DType::F32);
+// Our own algorithms read the library's blocks, whichever they are.
+Desc blockedImage(const LayoutPass& pass, const Shape& shape) {
+    const bool isHalf = pass.holdsHalves(shape) && !pass.multipliesTiles();
+    return isHalf ? pass.halfImage(shape) : Desc::blockedChannels(shape.dims(), pass.block(), DType::F32);
 }
 
 Desc blockedFilters(const Shape& shape) {
     return Desc::blockedFilters(shape.dims(), onednn::preferredBlock(), DType::F32);
 }
 
-// The same of bf16, in layouts that the library likes. Where there are tiles what it makes is bf16, too, but for
-// gradients of weights: all images are as it reads them. Where there are pairs that is f32, as our own algorithms are,
-// unless `makesHalves`.
-Choice inHalves(const LayoutPass& pass, Choice choice, Pass of, bool makesHalves) {
-    const auto image = [&](const Shape& shape, DType dtype) {
-        return pass.multipliesTiles() ? Desc::channelsLast(shape.dims(), DType::BF16) : Desc::any(shape.dims(), dtype);
+// The same of bf16; where images are of it in memory what is made is, too, but for gradients of weights. Images lie as
+// they do in memory, or where the library is slow with that, with channels last.
+Choice inHalves(const LayoutPass& pass, Choice choice, Pass of) {
+    const auto layouts = [&](const Shape& shape, bool isMade) {
+        if (pass.multipliesTiles()) return std::vector{pass.halfImage(shape)};
+        if (pass.holdsHalves(shape))
+            return std::vector{pass.halfImage(shape), Desc::channelsLast(shape.dims(), DType::BF16)};
+        return std::vector{Desc::any(shape.dims(), isMade ? DType::F32 : DType::BF16)};
     };
-    choice.sources = {image(choice.x, of == Pass::BackwardData ? DType::F32 : DType::BF16)};
-    choice.destinations = {image(choice.y, of == Pass::Forward && !makesHalves ? DType::F32 : DType::BF16)};
+    choice.sources = layouts(choice.x, of == Pass::BackwardData);
+    choice.destinations = layouts(choice.y, of == Pass::Forward);
     if (of != Pass::BackwardWeights) choice.weights = {Desc::any(choice.weights.front().dims(), DType::BF16)};
     return choice;
 }
@@ -137,10 +139,9 @@ struct Planned {
 
 // In bf16 where that was chosen and the library has it.
 Planned planFor(const LayoutPass& pass, const Node& node, const ConvPass& conv, ConvAlgorithm algorithm,
-                const Choice& choice, bool makesHalves = false) {
+                const Choice& choice) {
     if (algorithm == ConvAlgorithm::DirectBf16) {
-        if (auto plan = tryLayouts(pass, inHalves(pass, choice, conv.pass, makesHalves)))
-            return {std::move(*plan), algorithm};
+        if (auto plan = tryLayouts(pass, inHalves(pass, choice, conv.pass))) return {std::move(*plan), algorithm};
     }
     return {choose(pass, choice, node), ConvAlgorithm::Direct};
 }
@@ -171,27 +172,6 @@ bool takesLanes(const LayoutPass& pass, const Node& node) {
     const ConvPass conv = forwardPass(pass, node);
     return !isOfFew(pass, node.inputs[0]) && suitsLanes(conv.attrs, conv.x, conv.w);
 }
-
-// Of pairs, or our own.
-bool mayReadHalves(ConvAlgorithm algorithm) {
-    return algorithm == ConvAlgorithm::DirectBf16 || (isOwn(algorithm) && onednn::preferredBlock() == 16);
-}
-
-// Whether an evaluation has it read by such convolutions alone, as what they multiply or add, be it the largest of its
-// windows. Then nothing is lost with floats but the time that they take in memory.
-bool isReadInHalves(const LayoutPass& pass, ValueId image) {
-    if (pass.hasGradients() || !pass.multipliesHalves()) return false;
-    const auto isOutput = [&](const Graph::Output& each) { return each.value == image; };
-    if (std::ranges::any_of(pass.before().outputs(), isOutput)) return false;
-    return std::ranges::all_of(pass.before().nodes(), [&](const Node& node) {
-        if (std::ranges::count(node.inputs, image) == 0) return true;
-        if (node.op == &kMaxPool2d) return isReadInHalves(pass, node.outputs[0]);
-        return findRule(*node.op) == layOutConv && !takesLanes(pass, node) &&
-               mayReadHalves(algorithmOf(pass, node, forwardPass(pass, node)));
-    });
-}
-
-Desc halfImage(const Shape& shape) { return Desc::channelsLast(shape.dims(), DType::BF16); }
 
 // What follows x and w: the tensor that is added lies as what is made, all else is per channel.
 void takeEnd(LayoutPass& pass, const Node& node, const Desc& made, std::vector<ValueId>& inputs) {
@@ -224,8 +204,8 @@ void layOutTiles(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm, co
     const auto takePanels = [&] {
         return takeWeights(pass, w, Desc::productPanels(pass.oldValue(w).type.shape.dims(), columnAxis), attrs);
     };
-    const Desc made = halfImage(pass.oldValue(node.outputs[0]).type.shape);
-    std::vector<ValueId> inputs{pass.image(image, halfImage(pass.oldValue(image).type.shape)),
+    const Desc made = pass.halfImage(pass.oldValue(node.outputs[0]).type.shape);
+    std::vector<ValueId> inputs{pass.image(image, pass.halfImage(pass.oldValue(image).type.shape)),
                                 algorithm == ConvAlgorithm::Joined ? takeRowMajorWeights(pass, w) : takePanels()};
     takeEnd(pass, node, made, inputs);
     pass.emit(node, std::move(inputs), text(algorithm), {{made}});
@@ -236,15 +216,18 @@ std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
     return isOfPairs ? kPointwiseBf16 : text(algorithm);
 }
 
+// Where weights stay as they are, pairs are made of them once.
+Desc filtersOf(const LayoutPass& pass, ValueId w, ConvAlgorithm algorithm) {
+    const Shape& shape = pass.oldValue(w).type.shape;
+    const bool arePaired = algorithm == ConvAlgorithm::Pointwise && pass.multipliesHalves() && !pass.hasGradients();
+    return arePaired ? Desc::pairedFilters(shape.dims()) : blockedFilters(shape);
+}
+
 void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) {
     const ValueId x = node.inputs[0], w = node.inputs[1];
-    const auto image = [&](ValueId old, bool isHalf) {
-        return blockedImage(pass.oldValue(old).type.shape).of(isHalf ? DType::BF16 : DType::F32);
-    };
-    const bool readsHalves = mayReadHalves(algorithm) && descOf(pass.newValue(x)) == image(x, true);
-    const Desc y = image(node.outputs[0], mayReadHalves(algorithm) && isReadInHalves(pass, node.outputs[0]));
-    std::vector<ValueId> inputs{pass.image(x, image(x, readsHalves)),
-                                takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), convAttrs(node))};
+    const Desc y = blockedImage(pass, pass.oldValue(node.outputs[0]).type.shape);
+    std::vector<ValueId> inputs{pass.image(x, blockedImage(pass, pass.oldValue(x).type.shape)),
+                                takeWeights(pass, w, filtersOf(pass, w, algorithm), convAttrs(node))};
     takeEnd(pass, node, y, inputs);
     pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{y}});
 }
@@ -270,14 +253,13 @@ void layOutConv(LayoutPass& pass, const Node& node) {
     if (conv.x[1] < pass.block()) choice.sources.push_back(Desc::rowMajor(conv.x.dims(), DType::F32));
     choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
-    const bool makesHalves = algorithm == ConvAlgorithm::DirectBf16 && isReadInHalves(pass, node.outputs[0]);
-    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice, makesHalves);
+    const auto [plan, made] = planFor(pass, node, conv, algorithm, choice);
     const auto [lowered, scale] = withoutScale(node);
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]),
                                 takeWeights(pass, w, plan.arguments[1], attrs, scale)};
     takeEnd(pass, lowered, plan.arguments.back(), inputs);
     pass.emit(lowered, std::move(inputs), text(made), {{plan.arguments.back()}});
-    if (!makesHalves || made != algorithm) settleImage(pass, node.outputs[0]);
+    settleImage(pass, node.outputs[0]);
 }
 
 void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
@@ -290,9 +272,9 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
     const ConvPass conv{Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape};
     const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
     if (isOwn(algorithm)) {
-        std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass.oldValue(dy).type.shape)),
+        std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass, pass.oldValue(dy).type.shape)),
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
-        return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{blockedImage(shape)}});
+        return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{blockedImage(pass, shape)}});
     }
     if (isOfTiles(algorithm)) return layOutTiles(pass, node, algorithm, attrs, 1);
     Choice choice = choiceOf(conv);
@@ -327,12 +309,14 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     if (algorithm == ConvAlgorithm::Direct && isWinograds(attrs, shape) && !tryLayouts(pass, choice))
         algorithm = ConvAlgorithm::Winograd;
     if (isOwn(algorithm) || isOfTiles(algorithm)) {
-        const auto imageOf = isOfTiles(algorithm) ? halfImage : blockedImage;
+        const auto image = [&](ValueId old) {
+            const Shape& of = pass.oldValue(old).type.shape;
+            return pass.image(old, isOfTiles(algorithm) ? pass.halfImage(of) : blockedImage(pass, of));
+        };
         const Desc filters =
             algorithm == ConvAlgorithm::Joined ? Desc::rowMajor(shape.dims(), DType::F32) : blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
-        std::vector<ValueId> inputs{pass.image(x, imageOf(pass.oldValue(x).type.shape)),
-                                    pass.image(dy, imageOf(pass.oldValue(dy).type.shape))};
+        std::vector<ValueId> inputs{image(x), image(dy)};
         for (std::size_t i = 2; i < node.inputs.size(); ++i) inputs.push_back(pass.rowMajor(node.inputs[i]));
         return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{filters, axesOf(attrs), true}});
     }

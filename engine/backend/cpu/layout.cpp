@@ -11,7 +11,14 @@ using onednn::Desc;
 
 std::vector<std::int64_t> dimsOf(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
-bool isInWholeBlocks(const Desc& desc) { return desc.isChannelsLast() && desc.dims()[1] % 16 == 0; }
+bool isInWholeBlocks(const Desc& desc) {
+    return desc.channelBlock() == 16 || (desc.isChannelsLast() && desc.dims()[1] % 16 == 0);
+}
+
+bool suitsBlocks(const Shape& image) {
+    constexpr std::int64_t kFewChannels = 4;
+    return image[1] > kFewChannels;
+}
 
 std::shared_ptr<const Layout> layoutOf(const Desc& desc, const char* axes) {
     if (desc.isRowMajor()) return nullptr;
@@ -74,7 +81,7 @@ ChannelRuns channelsLastOf(const Shape& shape) {
 ChannelRuns channelRuns(const Value& value) {
     const Shape& shape = value.type.shape;
     if (shape.rank() == 2) return rowsOf(shape);
-    if (value.type.dtype == DType::BF16) return channelsLastOf(shape);
+    if (value.type.dtype == DType::BF16 && descOf(value).channelBlock() != 16) return channelsLastOf(shape);
     const bool lanes = value.layout && descOf(value).isSampleLanes();
     ChannelRuns runs =
         lanes ? groupsOf(shape) : ChannelRuns{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};

@@ -29,11 +29,15 @@ onednn::Desc rowMajorOf(const TensorType& type);
 // The same storage with other extents; only a row-major one can be seen otherwise.
 onednn::Desc reshaped(const onednn::Desc& desc, const std::vector<std::int64_t>& dims);
 std::vector<std::int64_t> dimsOf(const Shape& shape);
-bool isInWholeBlocks(const onednn::Desc& desc);  // channels last, and as many as sixteen divides
+// Sixteen channels side by side: in blocks of as many, or last and as many as sixteen divides.
+bool isInWholeBlocks(const onednn::Desc& desc);
+
+// Whether an image has channels enough to lie in blocks of them; fewer stay as they come.
+bool suitsBlocks(const Shape& image);
 
 // An activation as runs of elements: one for each sample and channel block. Element i of a run belongs to channel
 // i % block of its block, so the channel pattern of a run repeats every 16 elements. Those of floats are contiguous;
-// of bf16, channels last, sixteen are, `step` from pixel to pixel.
+// of bf16, sixteen are, `step` from pixel to pixel.
 struct ChannelRuns {
     std::int64_t samples = 0, channels = 0, blocks = 0, pixels = 0;
     int block = 1;                     // channels per block: 1, 8 or 16
@@ -53,7 +57,7 @@ struct ChannelRuns {
     // Adds the lanes of one channel together: sums of `block` channels at the front of `lanes`.
     void fold(double* lanes) const;
 };
-// Of an N,C,H,W (row-major, in channel blocks, or of bf16 and channels last) or N,C value; also of samples in lanes
+// Of an N,C,H,W (row-major, in channel blocks, or of bf16 and in whole blocks) or N,C value; also of samples in lanes
 // when they fill all groups: then a `sample` is a group of sixteen, and has sixteen times the pixels.
 ChannelRuns channelRuns(const Value& value);
 

@@ -93,6 +93,17 @@ ValueId LayoutPass::shaped(ValueId old) {
     return newValue(old).type.shape == oldValue(old).type.shape ? now(old) : rowMajor(old);
 }
 
+bool LayoutPass::holdsHalves(const Shape& image) const {
+    if (image.rank() != 4) return false;
+    if (multipliesTiles()) return image[1] % 16 == 0;
+    return multipliesHalves() && suitsBlocks(image);
+}
+
+Desc LayoutPass::halfImage(const Shape& image) const {
+    return multipliesTiles() ? Desc::channelsLast(image.dims(), DType::BF16)
+                             : Desc::blockedChannels(image.dims(), m_block, DType::BF16);
+}
+
 ValueId LayoutPass::rowMajor(ValueId old) { return rowMajor(old, atLeastF32(newValue(old).type.dtype)); }
 
 ValueId LayoutPass::rows(ValueId old) {
@@ -149,10 +160,9 @@ ValueId LayoutPass::inLayout(ValueId old, const Desc& want, const char* axes, co
 }
 
 std::vector<Desc> LayoutPass::imageLayouts(const Shape& shape) const {
-    constexpr std::int64_t kFewChannels = 4;
     const std::vector<std::int64_t> dims = dimsOf(shape);
     const Desc plain = Desc::rowMajor(dims, DType::F32), blocked = Desc::blockedChannels(dims, m_block, DType::F32);
-    if (shape[1] <= kFewChannels) return {plain, blocked};
+    if (!suitsBlocks(shape)) return {plain, blocked};
     return {blocked};
 }
 
@@ -160,12 +170,11 @@ std::vector<Desc> LayoutPass::imageLayouts(ValueId old) const {
     const Value& value = newValue(old);
     const Shape& shape = oldValue(old).type.shape;
     const bool inBlocks = value.layout && value.type.shape == shape && descOf(value).channelBlock() > 1;
-    return inBlocks ? std::vector{descOf(value)} : imageLayouts(shape);
+    return inBlocks ? std::vector{descOf(value).of(DType::F32)} : imageLayouts(shape);
 }
 
 Desc LayoutPass::imageLayout(const Shape& shape) const {
-    const Desc last = Desc::channelsLast(shape.dims(), DType::BF16);
-    return multipliesTiles() && isInWholeBlocks(last) ? last : imageLayouts(shape).front();
+    return holdsHalves(shape) ? halfImage(shape) : imageLayouts(shape).front();
 }
 
 Value LayoutPass::outputOf(ValueId old, const Form& form) const {

@@ -27,6 +27,10 @@ public:
     onednn::Bf16Units units() const { return m_units; }
     bool multipliesHalves() const { return m_operands == DType::BF16 && m_units != onednn::Bf16Units::None; }
     bool multipliesTiles() const { return m_operands == DType::BF16 && m_units == onednn::Bf16Units::Tiles; }
+    // Where bf16 is multiplied, images are of it in memory, in either direction: channels last with tiles, as many as
+    // sixteen divides; in blocks of sixteen with pairs.
+    bool holdsHalves(const Shape& image) const;
+    onednn::Desc halfImage(const Shape& image) const;
     ConvAlgorithm choose(const ConvPass& conv) const { return m_choose(conv); }
     const Value& newValue(ValueId old) const { return made().value(now(old)); }
     using Rewriter::become;
@@ -49,8 +53,7 @@ public:
     // for each product costs more than that brings, but where there are tiles.
     bool areHalves(const Shape& rows) const;
     ValueId shaped(ValueId old);  // any layout, but the old value's shape
-    // A value that shaped() gave as loops over images read it: of bf16, whole channel blocks channels last, or of
-    // floats.
+    // A value that shaped() gave as loops over images read it: of bf16 in whole channel blocks, or of floats.
     onednn::Desc readable(const Value& value) const;
     ValueId inLayout(ValueId old, const onednn::Desc& want, const char* axes, const Shape& shape);
     ValueId image(ValueId old, const onednn::Desc& want);  // an activation, shaped as the descriptor

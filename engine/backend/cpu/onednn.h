@@ -44,9 +44,12 @@ public:
     // axis, tap by tap. Columns are of axis 0 or 1; both axes are multiples of 32.
     static Desc productPanels(std::span<const std::int64_t> dims, int columnAxis);
 
+    // The same in blocks of 16 channels by as many outputs, of bf16 with neighbouring channels as pairs.
+    static Desc pairedFilters(std::span<const std::int64_t> dims);
+
     // The rows of a matrix as panels of columns of its transpose: `width` of them side by side, the last ones filled up
-    // with zeros. Rank 2, of floats.
-    static Desc rowPanels(std::span<const std::int64_t> dims, int width);
+    // with zeros. Rank 2, of floats, or of bf16 with neighbours in a row as pairs.
+    static Desc rowPanels(std::span<const std::int64_t> dims, int width, DType dtype = DType::F32);
 
     // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.
     static Desc sampleLanes(std::span<const std::int64_t> dims, DType dtype);

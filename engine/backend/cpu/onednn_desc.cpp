@@ -91,16 +91,28 @@ Desc Desc::productPanels(std::span<const std::int64_t> dims, int columnAxis) {
     });
 }
 
-Desc Desc::rowPanels(std::span<const std::int64_t> dims, int width) {
+Desc Desc::pairedFilters(std::span<const std::int64_t> dims) {
+    return guarded(
+        [&] { return wrap(memory::desc(dimsOf(dims), memory::data_type::bf16, memory::format_tag::OIhw8i16o2i)); });
+}
+
+Desc Desc::rowPanels(std::span<const std::int64_t> dims, int width, DType dtype) {
+    const std::int64_t together = dtype == DType::BF16 ? 2 : 1;  // of a row
     return guarded([&] {
-        memory::desc desc(dimsOf(dims), memory::data_type::f32, rowMajorStrides(dims));
+        memory::desc desc(dimsOf(dims), typeOf(dtype), rowMajorStrides(dims));
         dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
-        blocking.strides[0] = dims[1] * width;
-        blocking.strides[1] = width;
-        desc.data.padded_dims[0] = (dims[0] + width - 1) / width * width;
-        blocking.inner_nblks = 1;
+        const auto roundUp = [](std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; };
+        desc.data.padded_dims[0] = roundUp(dims[0], width);
+        desc.data.padded_dims[1] = roundUp(dims[1], together);
+        blocking.strides[0] = desc.data.padded_dims[1] * width;
+        blocking.strides[1] = width * together;
+        blocking.inner_nblks = together > 1 ? 2 : 1;
         blocking.inner_blks[0] = width;
         blocking.inner_idxs[0] = 0;
+        if (together > 1) {
+            blocking.inner_blks[1] = together;
+            blocking.inner_idxs[1] = 1;
+        }
         return wrap(desc);
     });
 }

@@ -69,7 +69,8 @@ public:
           m_norm(order),
           m_end(endOf(order.node)),
           m_readsHalves(order.input(0).type.dtype == DType::BF16),
-          m_makesHalves(order.output(0).type.dtype == DType::BF16) {}
+          m_makesHalves(order.output(0).type.dtype == DType::BF16),
+          m_hasPairedFilters(order.input(1).type.dtype == DType::BF16) {}
 
     std::size_t workspaceBytes() const override {
         const std::size_t chunks = static_cast<std::size_t>(m_machine.threads) * chunkFloats();
@@ -85,7 +86,7 @@ public:
             turnFilters(filters, made);
             filters = made;
         }
-        if (m_pairs) {
+        if (m_pairs && !m_hasPairedFilters) {
             m_pairs->pairRows(filters, nullptr, made, m_x.blocks * m_y.blocks * m_x.block);
             filters = made;
         }
@@ -97,10 +98,10 @@ public:
 
 private:
     std::size_t filterFloats() const { return m_x.blocks * m_y.blocks * m_x.filterFloats(); }
-    std::size_t madeFilterFloats() const { return m_turned || m_pairs ? filterFloats() : 0; }
+    std::size_t madeFilterFloats() const { return m_turned || (m_pairs && !m_hasPairedFilters) ? filterFloats() : 0; }
+    bool readsPairs() const { return m_readsHalves && !m_norm; }  // as they lie
     std::size_t chunkFloats() const {
-        if (m_readsHalves) return 0;
-        if (m_pairs) return m_x.chunkFloats() / 2;
+        if (m_pairs) return readsPairs() ? 0 : m_x.chunkFloats() / 2;
         return m_norm ? m_x.chunkFloats() : 0;
     }
 
@@ -120,13 +121,16 @@ private:
         const std::size_t from = m_x.at(chunk.sample, chunk.begin);
         const float* data = in(call, 0) + from;
         std::size_t dataStride = m_x.blockStride();
-        if (m_readsHalves) {  // which are pairs as they lie
+        if (readsPairs()) {
             data = reinterpret_cast<const float*>(in<Bf16>(call, 0) + from);
             dataStride /= 2;
         } else if (m_pairs) {
             const std::size_t paired = chunk.count * m_x.block / 2;
             eachBlock(m_norm, norms, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
-                m_pairs->pairColumns(data + b * dataStride, norm, room + b * paired, chunk.count);
+                const std::size_t at = from + b * dataStride;
+                float* const to = room + b * paired;
+                if (m_readsHalves) m_pairs->pairColumnsOfHalves(in<Bf16>(call, 0) + at, norm, to, chunk.count);
+                else m_pairs->pairColumns(in(call, 0) + at, norm, to, chunk.count);
             });
             data = room;
             dataStride = paired;
@@ -135,8 +139,10 @@ private:
             data = room;
             dataStride = chunk.count * m_x.block;
         }
-        if (m_makesHalves) return make(call, chunk, filters, data, dataStride, m_pairs->blockProductHalves);
-        make(call, chunk, filters, data, dataStride, m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct);
+        if (m_makesHalves) make(call, chunk, filters, data, dataStride, m_pairs->blockProductHalves);
+        else
+            make(call, chunk, filters, data, dataStride,
+                 m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct);
     }
 
     template <class T>
@@ -163,14 +169,19 @@ private:
     Plane m_x, m_y;
     NormedInput m_norm;
     ConvEnd m_end;
-    bool m_readsHalves, m_makesHalves;  // only with pairs
+    bool m_readsHalves, m_makesHalves, m_hasPairedFilters;  // only with pairs
 };
 
 // Every part of the pixels has sums of its own; they are added up in their order.
 class PointwiseBackwardWeights final : public Kernel {
 public:
     explicit PointwiseBackwardWeights(const Order& order)
-        : m_machine(order.machine), m_pairs(pairsOf(order)), m_x(order.input(0)), m_dy(order.input(1)), m_norm(order) {}
+        : m_machine(order.machine),
+          m_pairs(pairsOf(order)),
+          m_x(order.input(0)),
+          m_dy(order.input(1)),
+          m_norm(order),
+          m_readsHalves(order.input(0).type.dtype == DType::BF16) {}
 
     std::size_t workspaceBytes() const override {
         return (m_norm.floats() + static_cast<std::size_t>(m_machine.threads) * partFloats()) * sizeof(float);
@@ -203,11 +214,10 @@ private:
 
     void addChunk(const KernelCall& call, const float* norm, std::size_t i, float* sums) const {
         const Chunk chunk(m_x, i);
-        const float* dy = in(call, 1) + m_dy.at(chunk.sample, chunk.begin);
-        const float* data = in(call, 0) + m_x.at(chunk.sample, chunk.begin);
+        const std::size_t fromDy = m_dy.at(chunk.sample, chunk.begin), from = m_x.at(chunk.sample, chunk.begin);
         float* const room = sums + filterFloats();
-        BlockGradientProduct product{.gradients = dy,
-                                     .data = data,
+        BlockGradientProduct product{.gradients = in(call, 1) + fromDy,
+                                     .data = in(call, 0) + from,
                                      .filters = sums,
                                      .gradientStride = m_dy.blockStride(),
                                      .dataStride = m_x.blockStride(),
@@ -220,10 +230,10 @@ private:
         if (m_pairs) {
             float* const pairedDy = room + m_x.blocks * kPairedBlock;
             eachBlock(m_norm, norm, m_x.blocks, [&](std::size_t b, const ChannelAffine* form) {
-                m_pairs->pairRows(data + b * m_x.blockStride(), form, room + b * kPairedBlock, chunk.count);
+                pairRows(call, 0, from + b * m_x.blockStride(), form, room + b * kPairedBlock, chunk.count);
             });
             for (std::size_t b = 0; b < m_dy.blocks; ++b)
-                m_pairs->pairRows(dy + b * m_dy.blockStride(), nullptr, pairedDy + b * kPairedBlock, chunk.count);
+                pairRows(call, 1, fromDy + b * m_dy.blockStride(), nullptr, pairedDy + b * kPairedBlock, chunk.count);
             product.gradients = pairedDy;
             product.data = room;
             product.gradientStride = product.dataStride = kPairedBlock;
@@ -231,17 +241,25 @@ private:
             return m_pairs->blockGradientProduct(product);
         }
         if (m_norm) {
-            m_norm.apply(norm, data, m_x.block, m_x.blockStride(), chunk.count, room);
+            m_norm.apply(norm, product.data, m_x.block, m_x.blockStride(), chunk.count, room);
             product.data = room;
             product.dataStride = chunk.count * m_x.block;
         }
         m_machine.simd->blockGradientProduct(product);
     }
 
+    // From an input's element on.
+    void pairRows(const KernelCall& call, std::size_t input, std::size_t at, const ChannelAffine* form, float* to,
+                  std::size_t rows) const {
+        if (m_readsHalves) m_pairs->pairRowsOfHalves(in<Bf16>(call, input) + at, form, to, rows);
+        else m_pairs->pairRows(in(call, input) + at, form, to, rows);
+    }
+
     const Machine& m_machine;
     const Bf16Table* m_pairs;
     Plane m_x, m_dy;
     NormedInput m_norm;
+    bool m_readsHalves;  // only with pairs
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/size.h"
 
 namespace lockstep::cpu {
 
@@ -161,7 +162,7 @@ void spreadOver(const SimdTable& simd, const ChannelRuns& runs, std::int64_t, co
     Bf16 rounded[16];
     simd.halves.norm({.x = kNothing, .y = rounded, .count = 16, .mean = kZeros, .scale = kZeros, .offset = share}, 0,
                      false);
-    for (std::int64_t i = 0; i < runs.pixels; ++i) std::ranges::copy(rounded, dx + i * runs.channels);
+    for (std::int64_t i = 0; i < runs.pixels; ++i) std::ranges::copy(rounded, dx + size(i) * runs.step);
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, Arith
       m_b(b),
       m_isStrassen(arithmetic == Arithmetic::Strassen),
       m_splitsRows(a.rows >= b.columns) {
-    if (arithmetic == Arithmetic::Bf16) m_elements = machine.multipliesPairs ? Elements::Pairs : Elements::Rounded;
+    const bool arePairs = machine.multipliesPairs || b.isOfPairs;
+    if (arithmetic == Arithmetic::Bf16) m_elements = arePairs ? Elements::Pairs : Elements::Rounded;
     const SimdTable& simd = *machine.simd;
     const bool isSmall = a.rows * a.columns * b.columns < kSmallWork * 16;
     const std::size_t items = m_splitsRows ? divideUp(a.rows, rowUnit()) : divideUp(b.columns, columnUnit());
@@ -98,7 +99,13 @@ std::size_t Product::rowUnit() const { return m_machine.simd->panelRows * (m_isS
 std::size_t Product::columnUnit() const {
     return m_machine.simd->panelColumns * (m_isStrassen ? 2 * kPairedColumnPanels : 1);
 }
-std::size_t Product::depthUnit() const { return m_isStrassen ? kStrassenUnit : 1; }
+std::size_t Product::depthUnit() const {
+    if (m_isStrassen) return kStrassenUnit;
+    return m_elements == Elements::Pairs ? 2 : 1;
+}
+std::size_t Product::panelRows(std::size_t depth) const {
+    return m_elements == Elements::Pairs ? divideUp(depth, 2) : depth;
+}
 std::size_t Product::columnsAtOnce() const {
     return m_isStrassen ? kStrassenFloats / std::min(kStrassenDepth, m_a.columns) / columnUnit() * columnUnit()
                         : kColumns;
@@ -280,12 +287,12 @@ void Product::toElements(float* panels, std::size_t count, std::size_t width, st
 Product::Panels Product::panelsOf(const Call& call, const Extent& extent, std::size_t depth) const {
     const std::size_t width = m_machine.simd->panelColumns;
     if (m_b.panelWidth == 0) return {call.panels, width * depth};
-    return {panelAt(call.b, extent.columns.begin, extent.depth.begin), width * m_b.rows};
+    return {panelAt(call.b, extent.columns.begin, extent.depth.begin), width * panelRows(m_b.rows)};
 }
 
 // Where b lies in panels.
 const float* Product::panelAt(const float* b, std::size_t column, std::size_t row) const {
-    return b + column * m_b.rows + row * m_b.panelWidth;
+    return b + column * panelRows(m_b.rows) + panelRows(row) * m_b.panelWidth;
 }
 
 void Product::multiplyBlock(const Call& call, const Extent& extent) const {
@@ -293,7 +300,7 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
     const bool isLast = extent.depth.end == m_a.columns;
     GemmRun run{.a = call.block};
     run.rows = sizeOf(extent.rows);
-    run.depth = m_elements == Elements::Pairs ? divideUp(sizeOf(extent.depth), 2) : sizeOf(extent.depth);
+    run.depth = panelRows(sizeOf(extent.depth));
     const Panels panels = panelsOf(call, extent, run.depth);
     run.panel = panels.first;
     run.cRowStride = m_b.columns;

@@ -7,13 +7,14 @@
 namespace lockstep::cpu {
 
 // A matrix in memory: rows or columns next to each other, or panels, which hold `panelWidth` columns each, row by row;
-// the last one is filled up.
+// the last one is filled up. Panels of pairs: of bf16, neighbours in a column side by side.
 struct Matrix {
     std::size_t rows = 0, columns = 0, rowStride = 0, columnStride = 1, panelWidth = 0;
+    bool isOfPairs = false;
 
     static Matrix rowMajor(std::size_t rows, std::size_t columns) { return {rows, columns, columns, 1}; }
-    static Matrix inPanels(std::size_t rows, std::size_t columns, std::size_t width) {
-        return {rows, columns, width, 1, width};
+    static Matrix inPanels(std::size_t rows, std::size_t columns, std::size_t width, bool ofPairs = false) {
+        return {rows, columns, width, 1, width, ofPairs};
     }
     Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
 };
@@ -39,8 +40,9 @@ struct ProductEnd {
 // c = a b, c row-major; with operands in bf16 both are rounded to it as they are packed, and sums stay f32. Both are
 // packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008):
 // panels of b's columns that stay in the first-level cache one after the other, blocks of a's rows that stay in the
-// second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself; a b of floats
-// that is in panels as wide as the instruction set's is read as it lies, by Strassen's algorithm copied panel by panel.
+// second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself; a b that is
+// in panels as wide as the instruction set's, of floats or with operands in bf16 of pairs, is read as it
+// lies, by Strassen's algorithm copied panel by panel.
 // The bits do not depend on the threads: by Strassen's algorithm, where rows and columns come in pairs, these are at a
 // distance of their own within blocks, of which each thread has whole ones.
 class Product {
@@ -77,6 +79,7 @@ private:
     std::size_t rowUnit() const;
     std::size_t columnUnit() const;
     std::size_t depthUnit() const;
+    std::size_t panelRows(std::size_t depth) const;  // of a panel of b, each as wide as floats are
     std::size_t columnsAtOnce() const;
 
     Range partOfUnits(std::size_t units, std::size_t part) const;

@@ -114,7 +114,7 @@ public:
     WinogradBackwardWeights(const Order& order, const Shapes& shapes)
         : m_machine(order.machine),
           m_x(order, shapes),
-          m_dy(shapes.output()),
+          m_dy(order, shapes),
           m_schedule(shapes, order.machine.threads),
           m_weights(shapes.weights(false)),
           m_filters{shapes.points(), shapes.outputBlocks(), shapes.inputBlocks()},
@@ -148,10 +148,7 @@ private:
     void sumTiles(const KernelCall& call, const Range& tiles, bool isFirst, float* filters) const {
         float *const data = filters + m_filters.floats(), *const gradients = data + m_data.floats();
         m_x.transform(call, {0, m_data.blocks}, tiles, m_data, data);
-        const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, m_gradients.pointStride()};
-        for (std::size_t b = 0; b < m_gradients.blocks; ++b)
-            m_machine.simd->winogradGradient(m_dy, in(call, 1) + b * blockStride(m_dy), span,
-                                             gradients + b * m_gradients.blockStride());
+        m_dy.transform(call, {0, m_gradients.blocks}, tiles, m_gradients, gradients);
         for (std::size_t point = 0; point < m_filters.points; ++point)
             m_machine.simd->blockGradientProduct({.gradients = gradients + point * m_gradients.pointStride(),
                                                   .data = data + point * m_data.pointStride(),
@@ -161,13 +158,13 @@ private:
                                                   .filterStride = m_filters.blockStride(),
                                                   .blocks = m_filters.blocks,
                                                   .channelBlocks = m_filters.channelBlocks,
-                                                  .tiles = span.count,
+                                                  .tiles = tiles.end - tiles.begin,
                                                   .adds = !isFirst});
     }
 
     const Machine& m_machine;
     Inputs m_x;
-    WinogradImage m_dy;
+    Gradients m_dy;
     Schedule m_schedule;
     Weights m_weights;
     Filters m_filters;

@@ -94,7 +94,7 @@ struct Filters {
     std::size_t floats() const { return points * pointStride(); }
 };
 
-// x, or ReLU of its norm, whose affine forms lie at the front of the workspace. Of floats, or without a norm of bf16.
+// x, or ReLU of its norm, whose affine forms lie at the front of the workspace. Of floats or bf16.
 class Inputs {
 public:
     Inputs(const Order& order, const Shapes& shapes)
@@ -110,13 +110,11 @@ public:
         for (std::size_t b = blocks.begin; b < blocks.end; ++b) {
             const std::size_t at = b * blockStride(m_image);
             float* const to = data + b * points.blockStride();
-            if (m_dtype == DType::BF16) {
-                m_simd.winogradDataHalves(m_image, in<Bf16>(call, 0) + at, span, to);
-                continue;
-            }
             const auto* forms = reinterpret_cast<const float*>(call.workspace);
             const auto affine = m_norm ? m_norm.affine(forms, b) : ChannelAffine{};
-            m_simd.winogradData(m_image, in(call, 0) + at, span, m_norm ? &affine : nullptr, to);
+            const ChannelAffine* norm = m_norm ? &affine : nullptr;
+            if (m_dtype == DType::BF16) m_simd.winogradDataHalves(m_image, in<Bf16>(call, 0) + at, span, norm, to);
+            else m_simd.winogradData(m_image, in(call, 0) + at, span, norm, to);
         }
     }
 
@@ -124,6 +122,30 @@ private:
     const SimdTable& m_simd;
     WinogradImage m_image;
     NormedInput m_norm;
+    DType m_dtype;
+};
+
+// dy of a backward pass of the weights. Of floats or bf16.
+class Gradients {
+public:
+    Gradients(const Order& order, const Shapes& shapes)
+        : m_simd(*order.machine.simd), m_image(shapes.output()), m_dtype(order.input(1).type.dtype) {}
+
+    // The points of some channel blocks of some tiles.
+    void transform(const KernelCall& call, const Range& blocks, const Range& tiles, const Points& points,
+                   float* gradients) const {
+        const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, points.pointStride()};
+        for (std::size_t b = blocks.begin; b < blocks.end; ++b) {
+            const std::size_t at = b * blockStride(m_image);
+            float* const to = gradients + b * points.blockStride();
+            if (m_dtype == DType::BF16) m_simd.winogradGradientHalves(m_image, in<Bf16>(call, 1) + at, span, to);
+            else m_simd.winogradGradient(m_image, in(call, 1) + at, span, to);
+        }
+    }
+
+private:
+    const SimdTable& m_simd;
+    WinogradImage m_image;
     DType m_dtype;
 };
 

@@ -119,7 +119,7 @@ public:
         : m_machine(order.machine),
           m_shapes(shapes),
           m_x(order, shapes),
-          m_dy(shapes.output()),
+          m_dy(order, shapes),
           m_tiles(tilesAtOnce(shapes, shapes.inputBlocks() + shapes.outputBlocks())),
           m_data{shapes.points(), shapes.inputBlocks(), m_tiles},
           m_gradients{shapes.points(), shapes.outputBlocks(), m_tiles},
@@ -155,12 +155,9 @@ private:
         inParallel(m_machine.threads, m_data.blocks, m_data.floats(), [&](std::size_t begin, std::size_t end) {
             m_x.transform(call, {begin, end}, tiles, m_data, data);
         });
-        const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, m_gradients.pointStride()};
         inParallel(m_machine.threads, m_gradients.blocks, m_gradients.floats(),
                    [&](std::size_t begin, std::size_t end) {
-                       for (std::size_t b = begin; b < end; ++b)
-                           m_machine.simd->winogradGradient(m_dy, in(call, 1) + b * blockStride(m_dy), span,
-                                                            gradients + b * m_gradients.blockStride());
+                       m_dy.transform(call, {begin, end}, tiles, m_gradients, gradients);
                    });
     }
 
@@ -196,7 +193,7 @@ private:
     const Machine& m_machine;
     Shapes m_shapes;
     Inputs m_x;
-    WinogradImage m_dy;
+    Gradients m_dy;
     std::size_t m_tiles;
     Points m_data, m_gradients;
     Filters m_filters;

@@ -2,6 +2,7 @@
 
 #include "engine/backend/cpu/simd/block_tile.h"
 #include "engine/backend/cpu/simd/gemm_tile.h"
+#include "engine/backend/cpu/simd/halves.h"
 
 // Compiled once, with the instructions that it is made of.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
@@ -20,11 +21,14 @@ struct PairLanes {
     }
 };
 
-// The element of the even depth is the lower half of its pair.
-[[gnu::always_inline]] inline __m512i pairsOf(F16 even, F16 odd) {
+// Of two rows of sixteen bf16, one behind the other. The element of the even depth is the lower half of its pair.
+[[gnu::always_inline]] inline __m512i pairsOf(__m512i rows) {
     const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                                            21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh((__m512)odd, (__m512)even));
+    return _mm512_permutexvar_epi16(order, rows);
+}
+[[gnu::always_inline]] inline __m512i pairsOf(F16 even, F16 odd) {
+    return pairsOf((__m512i)_mm512_cvtne2ps_pbh((__m512)odd, (__m512)even));
 }
 
 // What is written lies before all that is still to be read.
@@ -46,36 +50,45 @@ void toPairs(float* panels, std::size_t count, std::size_t width, std::size_t de
 }
 
 struct Plain {
-    [[gnu::always_inline]] F16 operator()(const float* at) const { return load(at); }
+    template <class T>
+    [[gnu::always_inline]] F16 operator()(const T* at) const {
+        return load(at);
+    }
 };
 
 struct Normed {
     const ChannelAffine& norm;
 
-    [[gnu::always_inline]] F16 operator()(const float* at) const {
+    template <class T>
+    [[gnu::always_inline]] F16 operator()(const T* at) const {
         return positive((load(at) - load(norm.mean)) * load(norm.scale) + load(norm.offset));
     }
 };
 
-template <class Read>
-[[gnu::always_inline]] inline void pairRowsOf(const Read& read, const float* from, float* to, std::size_t rows) {
+template <class T, class Read>
+[[gnu::always_inline]] inline void pairRowsOf(const Read& read, const T* from, float* to, std::size_t rows) {
     for (std::size_t k = 0; k < rows; k += 2, from += 32, to += 16)
         put(to, pairsOf(read(from), k + 1 < rows ? read(from + 16) : F16{}));
 }
 
-template <class Read>
-[[gnu::always_inline]] inline void pairColumnsOf(const Read& read, const float* from, float* to, std::size_t rows) {
+template <class T, class Read>
+[[gnu::always_inline]] inline void pairColumnsOf(const Read& read, const T* from, float* to, std::size_t rows) {
     for (; rows >= 2; rows -= 2, from += 32, to += 16)
         put(to, (__m512i)_mm512_cvtne2ps_pbh((__m512)read(from + 16), (__m512)read(from)));
     if (rows > 0) put(to, (__m256i)_mm512_cvtneps_pbh((__m512)read(from)));
 }
 
-void pairRows(const float* from, const ChannelAffine* norm, float* to, std::size_t rows) {
+template <class T>
+void pairRows(const T* from, const ChannelAffine* norm, float* to, std::size_t rows) {
     if (norm) return pairRowsOf(Normed{*norm}, from, to, rows);
+    if constexpr (kIsHalf<T>) {
+        for (; rows >= 2; rows -= 2, from += 32, to += 16) put(to, pairsOf(get<__m512i>(from)));
+    }
     pairRowsOf(Plain(), from, to, rows);
 }
 
-void pairColumns(const float* from, const ChannelAffine* norm, float* to, std::size_t rows) {
+template <class T>
+void pairColumns(const T* from, const ChannelAffine* norm, float* to, std::size_t rows) {
     if (norm) return pairColumnsOf(Normed{*norm}, from, to, rows);
     pairColumnsOf(Plain(), from, to, rows);
 }
@@ -111,8 +124,10 @@ const Bf16Table kBf16Table{.panelColumns = kVectors * 16,
                            .toPairs = toPairs,
                            .gemm = gemm,
                            .gemmRows = gemmRows,
-                           .pairRows = pairRows,
-                           .pairColumns = pairColumns,
+                           .pairRows = pairRows<float>,
+                           .pairColumns = pairColumns<float>,
+                           .pairRowsOfHalves = pairRows<Bf16>,
+                           .pairColumnsOfHalves = pairColumns<Bf16>,
                            .blockProduct = blockProduct<float>,
                            .blockProductHalves = blockProduct<Bf16>,
                            .blockGradientProduct = blockGradientProduct};

@@ -76,11 +76,13 @@ void winogradGradient(const WinogradImage& image, const float* dy, const Winogra
 void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                     float* y);
 #ifdef __AVX512F__
-void winogradDataHalves(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, float* points);
+void winogradDataHalves(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, const ChannelAffine* norm,
+                        float* points);
+void winogradGradientHalves(const WinogradImage& image, const Bf16* dy, const WinogradSpan& span, float* points);
 void winogradOutputHalves(const WinogradImage& image, const float* points, const WinogradSpan& span,
                           const SumEndOf<Bf16>& end, Bf16* y);
 #else
-constexpr std::nullptr_t winogradDataHalves = nullptr, winogradOutputHalves = nullptr;
+constexpr std::nullptr_t winogradDataHalves = nullptr, winogradGradientHalves = nullptr, winogradOutputHalves = nullptr;
 #endif
 void winogradFilter(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned, float* points,
                     std::size_t pointStride);

@@ -61,6 +61,7 @@ const SimdTable kTable{
     .winogradGradient = winogradGradient,
     .winogradOutput = winogradOutput,
     .winogradDataHalves = winogradDataHalves,
+    .winogradGradientHalves = winogradGradientHalves,
     .winogradOutputHalves = winogradOutputHalves,
     .winogradFilter = winogradFilter,
     .winogradFilterGradient = winogradFilterGradient,

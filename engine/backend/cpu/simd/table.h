@@ -350,7 +350,9 @@ struct SimdTable {
     void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span, const SumEnd& end,
                            float* y);
     // Of images of bf16, in blocks of sixteen channels; null but with AVX-512.
-    void (*winogradDataHalves)(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, float* points);
+    void (*winogradDataHalves)(const WinogradImage& image, const Bf16* x, const WinogradSpan& span,
+                               const ChannelAffine* norm, float* points);
+    void (*winogradGradientHalves)(const WinogradImage& image, const Bf16* dy, const WinogradSpan& span, float* points);
     void (*winogradOutputHalves)(const WinogradImage& image, const float* points, const WinogradSpan& span,
                                  const SumEndOf<Bf16>& end, Bf16* y);
     void (*winogradFilter)(WinogradForm form, const WinogradFilters& filters, const float* w, bool turned,
@@ -414,6 +416,9 @@ struct Bf16Table {
     // other half zero) or in a row (rows of 8). What is written may begin where what is read does.
     void (*pairRows)(const float* from, const ChannelAffine* norm, float* to, std::size_t rows);
     void (*pairColumns)(const float* from, const ChannelAffine* norm, float* to, std::size_t rows);
+    // Of bf16, to somewhere else.
+    void (*pairRowsOfHalves)(const Bf16* from, const ChannelAffine* norm, float* to, std::size_t rows);
+    void (*pairColumnsOfHalves)(const Bf16* from, const ChannelAffine* norm, float* to, std::size_t rows);
     void (*blockProduct)(const BlockProduct& run);  // filters: pairs of rows; data: of columns; strides as they lie
     void (*blockProductHalves)(const BlockProductOf<Bf16>& run);    // the same, rounded to bf16; it adds to nothing
     void (*blockGradientProduct)(const BlockGradientProduct& run);  // of rows both; tiles are counted in pairs

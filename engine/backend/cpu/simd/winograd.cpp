@@ -272,11 +272,11 @@ void data(const WinogradImage& image, const T* x, const WinogradSpan& span, cons
     }
 }
 
-template <class Blocks, class Form>
-void gradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
+template <class Blocks, class Form, class T>
+void gradient(const WinogradImage& image, const T* dy, const WinogradSpan& span, float* points) {
     using V = typename Blocks::V;
     const auto transform = [](const V* from, V* to) __attribute__((always_inline)) { Form::fromOutputs(from, to); };
-    const auto plain = [](const float* from) { return get<V>(from); };
+    const auto plain = [](const T* from) { return loadAs<V>(from); };
     for (std::size_t part = 0; part < Blocks::kParts; ++part)
         pointsOf<Blocks, Form, Form::kOutputs>(image, part, dy, span, points, plain, transform);
 }
@@ -377,9 +377,15 @@ void winogradOutput(const WinogradImage& image, const float* points, const Winog
 }
 
 #ifdef __AVX512F__
-void winogradDataHalves(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, float* points) {
-    if (image.form == WinogradForm::Tile4) data<Sixteens, Tile4>(image, x, span, nullptr, points);
-    else data<Sixteens, Image2>(image, x, span, nullptr, points);
+void winogradDataHalves(const WinogradImage& image, const Bf16* x, const WinogradSpan& span, const ChannelAffine* norm,
+                        float* points) {
+    if (image.form == WinogradForm::Tile4) data<Sixteens, Tile4>(image, x, span, norm, points);
+    else data<Sixteens, Image2>(image, x, span, norm, points);
+}
+
+void winogradGradientHalves(const WinogradImage& image, const Bf16* dy, const WinogradSpan& span, float* points) {
+    if (image.form == WinogradForm::Tile4) gradient<Sixteens, Tile4>(image, dy, span, points);
+    else gradient<Sixteens, Image2>(image, dy, span, points);
 }
 
 void winogradOutputHalves(const WinogradImage& image, const float* points, const WinogradSpan& span,
