@@ -18,10 +18,11 @@ class Collective;
 // others.
 using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, std::less<>>;
 
-// Between algorithms for the same thing. ByRule: by shapes alone, so that the same is computed in every run. AsTimed:
-// the faster one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which
-// takes seconds at most. Backends that have a choice as they open a device time it there, unless it is ByRule.
-enum class AlgorithmChoice { ByRule, AsTimed, Timed };
+// Between algorithms for the same thing. ByRule: by shapes alone, so that the same is computed in every run.
+// ForAnyBatch: by rule, and so that what is rounded does not depend on how many samples there are. AsTimed: the faster
+// one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which takes seconds
+// at most. Backends that have a choice as they open a device time it there, unless it is by rule.
+enum class AlgorithmChoice { ByRule, ForAnyBatch, AsTimed, Timed };
 
 struct LowerOptions {
     int threads = 1;                            // kernel threads of the device that will run it

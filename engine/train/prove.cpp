@@ -236,13 +236,13 @@ private:
     int m_tries = 0;
 };
 
-// In less than f32 algorithms round differently, and which is the fastest may depend on how many samples a device has.
+// In less than f32 algorithms round differently.
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {
     const bool mayDiffer = resolved.precision() != Precision::Fp32;
     DatasetInfo train = data.train->info();
     train.inMemory = false;  // a few batches: devices need not keep all images
     RunPlan plan = planRun(resolved, train, data.choosing()->info(),
-                           mayDiffer ? AlgorithmChoice::ByRule : AlgorithmChoice::AsTimed);
+                           mayDiffer ? AlgorithmChoice::ForAnyBatch : AlgorithmChoice::AsTimed);
     return {std::move(resolved), std::move(plan)};
 }
 

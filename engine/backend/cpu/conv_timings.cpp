@@ -181,10 +181,10 @@ ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& proces
              ", Lockstep " LOCKSTEP_VERSION) {}
 
 ConvAlgorithm ConvTimings::choose(const ConvPass& conv, const Run& in) {
-    if (in.how == AlgorithmChoice::ByRule)
-        return areHalves(in.operands) ? ConvAlgorithm::DirectBf16 : chooseByRule(conv);
+    if (in.how == AlgorithmChoice::ForAnyBatch && areHalves(in.operands)) return ConvAlgorithm::DirectBf16;
     const std::vector<ConvAlgorithm> all = candidates(conv, in.operands);
-    if (all.size() == 1) return all.front();
+    const bool isByRule = in.how == AlgorithmChoice::ByRule || in.how == AlgorithmChoice::ForAnyBatch;
+    if (all.size() == 1 || isByRule) return all.front();
     const ConvPass tried = ofFewSamples(conv);
     std::string shape = describe(tried, in.threads);
     if (areHalves(in.operands)) shape += in.keepsWeights ? " bf16, weights stay" : " bf16";

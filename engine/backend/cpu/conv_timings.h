@@ -27,8 +27,8 @@ public:
     // Timing decides where the rule would have Winograd's, and where operands may be of bf16. What the rule has stays
     // unless another is clearly faster, so that a disturbed measurement seldom changes what a run computes. 1x1
     // convolutions of floats are as fast in either, but for the passes over memory around them that ours save: there
-    // the rule holds. The rule of bf16 is that whatever the processor has for it multiplies it, however few the
-    // samples; timing tries that first where there are tiles, and our own where there are pairs.
+    // the rule holds. The rule of bf16 is what multiplies it: of the library where there are tiles, and where there are
+    // pairs of ours, if it takes enough samples.
     ConvAlgorithm choose(const ConvPass& pass, const Run& in);
 
 private:

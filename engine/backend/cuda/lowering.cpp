@@ -87,7 +87,7 @@ public:
         : GraphCopy(graph),
           m_graph(graph),
           m_tf32(precision == Precision::Tf32),
-          m_byRule(algorithms == AlgorithmChoice::ByRule) {
+          m_byRule(algorithms == AlgorithmChoice::ByRule || algorithms == AlgorithmChoice::ForAnyBatch) {
         for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen})
             for (const ValueId parameter : made().withRole(role))
                 made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
