@@ -35,10 +35,9 @@ int Context::report(const std::vector<Problem>& problems) const {
 }
 
 void Context::choosePrecision(ResolvedSpec& resolved, const DatasetInfo& data) const {
-    constexpr double kSeconds = 1;
     const TrialSpec& spec = resolved.spec;
     const ModelInput input = modelInput(*resolved.model, data, spec.batch, spec.labelSmoothing);
-    if (const auto chosen = lockstep::choosePrecision(resolved, input, kSeconds))
+    if (const auto chosen = lockstep::choosePrecision(resolved, input, {}))
         fmt::print(stderr, "{}\n", m_words.what(chosen->words));
 }
 

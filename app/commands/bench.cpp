@@ -144,11 +144,13 @@ int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptio
     return kDone;
 }
 
-void printSpeeds(const ChosenPrecision& chosen, const Words& words) {
+void printSpeeds(const ChosenPrecision& chosen, bool inference, const Words& words) {
     if (chosen.speeds.empty()) fmt::print("{}\n", words.what(chosen.words));
+    else fmt::print("{}\n", words.remedy(chosen.words));
     for (const PrecisionSpeed& each : chosen.speeds)
-        fmt::print("training in {}: {:.1f} samples per second, {:.2f} times fp32\n", text(each.precision),
-                   each.samplesPerSecond, each.samplesPerSecond / chosen.speeds.front().samplesPerSecond);
+        fmt::print("{} in {}: {:.1f} samples per second, {:.2f} times fp32\n", inference ? "answering" : "training",
+                   text(each.precision), each.samplesPerSecond,
+                   each.samplesPerSecond / chosen.speeds.front().samplesPerSecond);
     std::fflush(stdout);
 }
 
@@ -164,8 +166,9 @@ int bench(Context& context, const BenchOptions& options) {
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     ResolvedSpec timed = resolved.value();
-    const auto chosen = choosePrecision(timed, input.value(), options.seconds);
-    if (chosen && !options.json) printSpeeds(*chosen, context.words());
+    const auto chosen =
+        choosePrecision(timed, input.value(), {.seconds = options.seconds, .inference = options.inference});
+    if (chosen && !options.json) printSpeeds(*chosen, options.inference, context.words());
     const auto result = benchmark({.resolved = timed,
                                    .input = input.value(),
                                    .steps = options.steps,

@@ -88,12 +88,11 @@ PlanAnswer Server::answer(const PlanRequest& request) {
 }
 
 SpeedsAnswer Server::answer(const SpeedsRequest& request) {
-    constexpr double kSeconds = 1;
     const TrialSpec spec = specOf(request.spec);
     const auto resolved = valueOf(resolve(spec, m_host.environment()));
     const ModelInput input = modelInput(*resolved.model, glimpse(spec).train, spec.batch, spec.labelSmoothing);
     SpeedsAnswer answer;
-    for (const PrecisionSpeed& each : timePrecisions(resolved, input, kSeconds))
+    for (const PrecisionSpeed& each : timePrecisions(resolved, input, {}))
         answer.speeds.push_back({std::string(text(each.precision)), each.samplesPerSecond});
     return answer;
 }

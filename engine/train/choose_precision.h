@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,14 +14,23 @@ struct PrecisionSpeed {
     double samplesPerSecond = 0;
 };
 
-// How fast the resolved model trains on its devices in each precision that they offer, fp32 first: training's own
-// program on made samples, for about so many seconds each after a warm-up. One for which memory does not suffice is
-// left out. Not in fp16, whose range asks for a scaled loss: that is somebody's choice. Throws what benchmark() throws.
-std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input, double seconds,
-                                           const std::stop_token& stop = {});
+struct PrecisionTiming {
+    double seconds = 1;      // about, for each precision after a warm-up
+    bool inference = false;  // evaluation's program instead of training's
+    std::stop_token stop = {};
+};
+// How fast the resolved model is on its devices in each precision that they offer, fp32 first, on made samples. One for
+// which memory does not suffice is left out. Not in fp16, whose range asks for a scaled loss: that is somebody's
+// choice. Throws what benchmark() throws.
+std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const ModelInput& input,
+                                           const PrecisionTiming& timing);
 
 // The fastest; fp32 where none is faster by a twentieth.
 Precision fastestOf(const std::vector<PrecisionSpeed>& speeds);
+
+// Where it is a close thing, that one and fp32 are timed twice more, in turns: of each the best counts, which was
+// disturbed least.
+void settleCloseOnes(std::vector<PrecisionSpeed>& speeds, const std::function<double(Precision)>& speedIn);
 
 struct ChosenPrecision {
     std::vector<PrecisionSpeed> speeds = {};  // empty: nothing was measured
@@ -28,8 +38,8 @@ struct ChosenPrecision {
 };
 // What a run of a spec with precision=auto trains in when it begins: the fastest, in a reproducible one fp32. It
 // becomes the spec's precision. Nothing where the spec names one. Throws what timePrecisions() throws.
-std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input, double seconds,
-                                               const std::stop_token& stop = {});
+std::optional<ChosenPrecision> choosePrecision(ResolvedSpec& resolved, const ModelInput& input,
+                                               const PrecisionTiming& timing);
 
 // "fp32 1, bf16 1.34": each by the speed of fp32, the first of them.
 std::string ratiosText(const std::vector<PrecisionSpeed>& speeds);

@@ -91,10 +91,9 @@ private:
             const Problem words{"precision", kPrecisionMeasured, {std::to_string(m_options.attempt)}};
             m_events.post(Message{"info", words});
         }
-        constexpr double kSeconds = 1;
         const ModelInput input = modelInput(*m_resolved.model, m_data.train->info(), spec.batch, spec.labelSmoothing);
         try {
-            const auto chosen = lockstep::choosePrecision(m_resolved, input, kSeconds, m_control.stopToken());
+            const auto chosen = lockstep::choosePrecision(m_resolved, input, {.stop = m_control.stopToken()});
             m_events.post(Message{"info", chosen->words});
         } catch (const ProblemError& error) {
             if (error.problem().code != kBenchStopped) throw;

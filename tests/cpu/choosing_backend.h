@@ -36,26 +36,29 @@ inline cpu::ConvChoice wherever(cpu::ConvAlgorithm ofTiles) {
         [=](const cpu::ConvPass& pass) { return cpu::suits(ofTiles, pass) ? ofTiles : cpu::ConvAlgorithm::DirectBf16; };
 }
 
-// The CPU as it is where there are pairs of bf16 alone, by the rule; or by the library wherever it has them.
+inline cpu::ConvAlgorithm byTheLibraryInBf16(const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; }
+inline cpu::ConvAlgorithm byRuleInBf16(const cpu::ConvPass& pass) {
+    const cpu::ConvAlgorithm rule = cpu::chooseByRule(pass);
+    return cpu::isOwn(rule) ? rule : cpu::ConvAlgorithm::DirectBf16;
+}
+
+// The CPU as it is where there are pairs of bf16 alone.
 inline const ChoosingBackend& ofPairs() {
-    static const ChoosingBackend backend(
-        [](const cpu::ConvPass& pass) {
-            const cpu::ConvAlgorithm rule = cpu::chooseByRule(pass);
-            return cpu::isOwn(rule) ? rule : cpu::ConvAlgorithm::DirectBf16;
-        },
-        onednn::Bf16Units::Pairs);
+    static const ChoosingBackend backend(byRuleInBf16, onednn::Bf16Units::Pairs);
     return backend;
 }
 inline const ChoosingBackend& ofPairsByTheLibrary() {
-    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
-                                         onednn::Bf16Units::Pairs);
+    static const ChoosingBackend backend(byTheLibraryInBf16, onednn::Bf16Units::Pairs);
     return backend;
 }
 
-// The CPU as it is where there are tiles, by the library; or by one of our own algorithms wherever that can be.
+// As it is where there are tiles; or by one of our own algorithms of those wherever that can be.
 inline const ChoosingBackend& ofTiles() {
-    static const ChoosingBackend backend([](const cpu::ConvPass&) { return cpu::ConvAlgorithm::DirectBf16; },
-                                         onednn::Bf16Units::Tiles);
+    static const ChoosingBackend backend(byTheLibraryInBf16, onednn::Bf16Units::Tiles);
+    return backend;
+}
+inline const ChoosingBackend& ofTilesByRule() {
+    static const ChoosingBackend backend(byRuleInBf16, onednn::Bf16Units::Tiles);
     return backend;
 }
 inline const ChoosingBackend& ofTiles(cpu::ConvAlgorithm algorithm) {

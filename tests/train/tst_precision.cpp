@@ -212,6 +212,26 @@ private slots:
         QCOMPARE(ratiosText({{Precision::Fp32, 200}, {Precision::Bf16, 268}}), std::string("fp32 1, bf16 1.34"));
     }
 
+    // Both again, and of each what was fastest; what is clear is not timed twice.
+    void closeOnesAreTimedAgain() {
+        const auto settled = [](double tf32, double bf16, double again) {
+            std::vector<PrecisionSpeed> speeds{
+                {Precision::Fp32, 100}, {Precision::Tf32, tf32}, {Precision::Bf16, bf16}};
+            std::vector<Precision> timed;
+            settleCloseOnes(speeds, [&](Precision each) {
+                timed.push_back(each);
+                return each == Precision::Fp32 ? 101 : again;
+            });
+            return std::pair(fastestOf(speeds), timed);
+        };
+        const std::vector both{Precision::Fp32, Precision::Bf16, Precision::Fp32, Precision::Bf16};
+        QCOMPARE(settled(80, 102, 110), std::pair(Precision::Bf16, both));
+        QCOMPARE(settled(80, 106, 104), std::pair(Precision::Fp32, both));
+        QCOMPARE(settled(104, 80, 90).second[1], Precision::Tf32);
+        QCOMPARE(settled(80, 120, 90), std::pair(Precision::Bf16, std::vector<Precision>()));
+        QCOMPARE(settled(80, 97, 120), std::pair(Precision::Fp32, std::vector<Precision>()));
+    }
+
     // A run that is to choose says what it took, trains in that, and goes on in it, however fast it would be then.
     void aRunChoosesOnce() {
         const auto with = environmentWith(true, 0);

@@ -118,43 +118,47 @@ private:
 
     void multiply(const KernelCall& call, const float* norms, const float* filters, std::size_t i, float* room) const {
         const Chunk chunk(m_x, i);
-        const std::size_t from = m_x.at(chunk.sample, chunk.begin);
-        const float* data = in(call, 0) + from;
-        std::size_t dataStride = m_x.blockStride();
-        if (readsPairs()) {
-            data = reinterpret_cast<const float*>(in<Bf16>(call, 0) + from);
-            dataStride /= 2;
-        } else if (m_pairs) {
+        const Data data = dataOf(call, norms, chunk, room);
+        if (m_makesHalves) make(call, chunk, filters, data, m_pairs->blockProductHalves);
+        else make(call, chunk, filters, data, m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct);
+    }
+
+    // A chunk of x as it is multiplied; a block is `stride` floats from the next.
+    struct Data {
+        const float* first;
+        std::size_t stride;
+    };
+
+    // As it lies, or made in `room`.
+    Data dataOf(const KernelCall& call, const float* norms, const Chunk& chunk, float* room) const {
+        const std::size_t from = m_x.at(chunk.sample, chunk.begin), apart = m_x.blockStride();
+        if (readsPairs()) return {reinterpret_cast<const float*>(in<Bf16>(call, 0) + from), apart / 2};
+        if (m_pairs) {
             const std::size_t paired = chunk.count * m_x.block / 2;
             eachBlock(m_norm, norms, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
-                const std::size_t at = from + b * dataStride;
+                const std::size_t at = from + b * apart;
                 float* const to = room + b * paired;
                 if (m_readsHalves) m_pairs->pairColumnsOfHalves(in<Bf16>(call, 0) + at, norm, to, chunk.count);
                 else m_pairs->pairColumns(in(call, 0) + at, norm, to, chunk.count);
             });
-            data = room;
-            dataStride = paired;
-        } else if (m_norm) {
-            m_norm.apply(norms, data, m_x.block, dataStride, chunk.count, room);
-            data = room;
-            dataStride = chunk.count * m_x.block;
+            return {room, paired};
         }
-        if (m_makesHalves) make(call, chunk, filters, data, dataStride, m_pairs->blockProductHalves);
-        else
-            make(call, chunk, filters, data, dataStride,
-                 m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct);
+        const float* const x = in(call, 0) + from;
+        if (!m_norm) return {x, apart};
+        m_norm.apply(norms, x, m_x.block, apart, chunk.count, room);
+        return {room, chunk.count * m_x.block};
     }
 
     template <class T>
-    void make(const KernelCall& call, const Chunk& chunk, const float* filters, const float* data,
-              std::size_t dataStride, void (*product)(const BlockProductOf<T>&)) const {
+    void make(const KernelCall& call, const Chunk& chunk, const float* filters, const Data& data,
+              void (*product)(const BlockProductOf<T>&)) const {
         const std::size_t at = m_y.at(chunk.sample, chunk.begin);
         const SumEndOf<T> end = sumEnd<T>(call, m_end, 0, at);
         product({.filters = filters,
-                 .data = data,
+                 .data = data.first,
                  .products = out<T>(call, 0) + at,
                  .filterStride = m_x.blocks * m_x.filterFloats() / (m_pairs ? 2 : 1),
-                 .dataStride = dataStride,
+                 .dataStride = data.stride,
                  .productStride = m_y.blockStride(),
                  .blocks = m_y.blocks,
                  .channelBlocks = m_x.blocks,
@@ -214,11 +218,9 @@ private:
 
     void addChunk(const KernelCall& call, const float* norm, std::size_t i, float* sums) const {
         const Chunk chunk(m_x, i);
-        const std::size_t fromDy = m_dy.at(chunk.sample, chunk.begin), from = m_x.at(chunk.sample, chunk.begin);
+        const std::size_t from = m_x.at(chunk.sample, chunk.begin), fromDy = m_dy.at(chunk.sample, chunk.begin);
         float* const room = sums + filterFloats();
-        BlockGradientProduct product{.gradients = in(call, 1) + fromDy,
-                                     .data = in(call, 0) + from,
-                                     .filters = sums,
+        BlockGradientProduct product{.filters = sums,
                                      .gradientStride = m_dy.blockStride(),
                                      .dataStride = m_x.blockStride(),
                                      .filterStride = m_x.blocks * m_x.filterFloats(),
@@ -240,6 +242,8 @@ private:
             product.tiles = (chunk.count + 1) / 2;
             return m_pairs->blockGradientProduct(product);
         }
+        product.gradients = in(call, 1) + fromDy;
+        product.data = in(call, 0) + from;
         if (m_norm) {
             m_norm.apply(norm, product.data, m_x.block, m_x.blockStride(), chunk.count, room);
             product.data = room;
