@@ -309,7 +309,6 @@ void tst_half_images::whatIsTakenInIsRoundedToo() {
         runGraph(ofPairsByTheLibrary(), graph, randomTensors(graph, 12), {.scalars = {}, .precision = Precision::Bf16});
     for (const auto& [name, tensor] : apart.gradients) {
         const double error = relativeError(halves.gradients.at(name), tensor);
-
         QVERIFY2(error < 0.2, (name + " is off by " + std::to_string(error)).c_str());
     }
     const double logits = relativeError(halves.outputs.at("logits"), floats.outputs.at("logits"));

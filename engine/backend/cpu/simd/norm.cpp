@@ -14,21 +14,20 @@ constexpr std::size_t kChunk = 256 * 16;
     for (int lane = 0; lane < 16; ++lane) sum[lane] += rest.lane[lane];
 }
 
-// body(block, element, pixels, stride): of each block some pixels, the first of which is that element. Of floats there
-// is one block, which is gone through at once. Of bf16 all blocks of a few pixels come before those of the next: as far
-// apart as makes each a stream of its own for the processor, which follows one in a page of memory, and as meets in no
-// set of a cache.
+// body(block, element, pixels, stride): of each block some pixels, the first of which is that element. Where pixels lie
+// side by side there is one block, which is gone through at once. Else all blocks of a few pixels come before those of
+// the next: as far apart as makes each a stream of its own for the processor, which follows one in a page of memory,
+// and as meets in no set of a cache.
 template <class T, class Run, class Body>
 [[gnu::always_inline]] inline void overBlocks(const Run& run, std::size_t begin, std::size_t end, const Body& body) {
-    if constexpr (!kIsHalf<T>) {
-        body(std::size_t{0}, begin, (end - begin) / 16, std::size_t{16});
-    } else {
-        constexpr std::size_t kAtOnce = 4;
-        const std::size_t pixels = (end - begin) / 16, each = pixels / kAtOnce,
-                          apart = each - (each > 0 && each % 2 == 0);
+    constexpr std::size_t kAtOnce = 4, kPixel = 16;
+    const std::size_t pixels = (end - begin) / kPixel;
+    if (!kIsHalf<T> || run.step == kPixel) return body(std::size_t{0}, begin, pixels, kPixel);
+    if constexpr (kIsHalf<T>) {
+        const std::size_t each = pixels / kAtOnce, apart = each - (each > 0 && each % 2 == 0);
         const auto some = [&](std::size_t pixel, auto count) __attribute__((always_inline)) {
             for (std::size_t block = 0; block < run.blocks; ++block)
-                body(block, (begin / 16 + pixel) * run.step + block * 16, count.value, apart * run.step);
+                body(block, (begin / kPixel + pixel) * run.step + block * kPixel, count.value, apart * run.step);
         };
         for (std::size_t pixel = 0; pixel < apart; ++pixel) some(pixel, Index<kAtOnce>{});
         for (std::size_t pixel = apart * kAtOnce; pixel < pixels; ++pixel) some(pixel, Index<1>{});
