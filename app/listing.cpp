@@ -75,10 +75,13 @@ static const char* unitsText(ProductUnits units) {
         case ProductUnits::Tiles: return "bf16 is multiplied in tiles (AMX)";
         case ProductUnits::TilesDenied:
             return "the processor has tiles for bf16 (AMX), which the system does not permit this process";
+        case ProductUnits::PairsDenied:
+            return "the processor's instructions for pairs of bf16 (AVX512_BF16) are not to be used, so that what is "
+                   "multiplied is floats that were rounded to it";
         case ProductUnits::Pairs: return "bf16 is multiplied in pairs (AVX512_BF16)";
         case ProductUnits::SlowPairs:
-            return "the processor multiplies pairs of bf16 (AVX512_BF16) more slowly than floats, so that these are "
-                   "rounded to it and multiplied";
+            return "the processor multiplies pairs of bf16 (AVX512_BF16) more slowly than floats, so that what is "
+                   "multiplied is floats that were rounded to it";
         case ProductUnits::None: return "the processor has no instructions for bf16, so that rounding to it costs time";
         case ProductUnits::Unknown: break;
     }

@@ -87,7 +87,9 @@ std::string toleranceText(const Tolerance& tolerance) {
             ? fmt::format(
                   "Algorithms are those of the rule, not what is fastest here. Which products are rounded to {}\n"
                   "may depend on how many samples a device has: {:g} times what one device differs from itself by\n"
-                  "in fp32 is ALLOWED, too.\n",
+                  "in fp32 is ALLOWED, too. Behind many norms rounding alone may change a gradient by as much as it "
+                  "is\n"
+                  "large: where 1 or more is ALLOWED nothing is said of that tensor, and the others decide.\n",
                   text(tolerance.precision), Tolerance::kRoundings)
             : "";
     return products +

@@ -41,8 +41,8 @@ inline DType operandsOf(const Node& node) {
 }
 
 // What a processor has for products in a precision, and the backend uses. Denied: what it has the system does not
-// permit. Slow: it multiplies floats faster, which is what the backend does.
-enum class ProductUnits { Unknown, None, SlowPairs, Pairs, Tiles, TilesDenied };
+// permit, or of pairs its library's setting. Slow: it multiplies floats faster, which is what the backend does.
+enum class ProductUnits { Unknown, None, SlowPairs, PairsDenied, Pairs, Tiles, TilesDenied };
 
 // A kind of device. One object per process, shared by all threads: const calls are thread-safe.
 class Backend {

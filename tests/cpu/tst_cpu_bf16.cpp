@@ -78,13 +78,14 @@ void tst_cpu_bf16::initTestCase() {
 }
 
 void tst_cpu_bf16::whatTheProcessorHasAndMayUse() {
-    using onednn::Bf16Units;
-    QCOMPARE(cpu::productUnitsOf(Bf16Units::Tiles, true, true), ProductUnits::Tiles);
-    QCOMPARE(cpu::productUnitsOf(Bf16Units::Pairs, false, true), ProductUnits::Pairs);
-    QCOMPARE(cpu::productUnitsOf(Bf16Units::None, false, true), ProductUnits::SlowPairs);
-    QCOMPARE(cpu::productUnitsOf(Bf16Units::None, false, false), ProductUnits::None);
+    using cpu::PairsOf, onednn::Bf16Units;
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::Tiles, true, PairsOf::Slow), ProductUnits::Tiles);
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::Pairs, false, PairsOf::Fast), ProductUnits::Pairs);
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::None, false, PairsOf::Fast), ProductUnits::PairsDenied);
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::None, false, PairsOf::Slow), ProductUnits::SlowPairs);
+    QCOMPARE(cpu::productUnitsOf(Bf16Units::None, false, PairsOf::None), ProductUnits::None);
     for (const Bf16Units without : {Bf16Units::Pairs, Bf16Units::None})
-        QCOMPARE(cpu::productUnitsOf(without, true, true), ProductUnits::TilesDenied);
+        QCOMPARE(cpu::productUnitsOf(without, true, PairsOf::Slow), ProductUnits::TilesDenied);
 }
 
 // Of every number of rows, in place as well, as they are and normed: the bits of the norm and of rounding.

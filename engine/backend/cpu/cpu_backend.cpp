@@ -92,7 +92,7 @@ public:
 
     ProductUnits productUnits(Precision precision) const override {
         if (precision != Precision::Bf16) return ProductUnits::Unknown;
-        return cpu::productUnitsOf(onednn::bf16Units(), hasTiles(), cpu::bestBf16() != nullptr);
+        return cpu::productUnitsOf(onednn::bf16Units(), hasTiles(), cpu::pairsOfProcessor());
     }
 
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {

@@ -73,11 +73,17 @@ double measureBf16Speed() {
     return speedBeside(single, Trial(Product(machine, kA, kB, Arithmetic::Bf16)));
 }
 
-ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles, bool processorHasPairs) {
+PairsOf pairsOfProcessor() {
+    if (!bestBf16()) return PairsOf::None;
+    return arePairsFast() ? PairsOf::Fast : PairsOf::Slow;
+}
+
+ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles, PairsOf processor) {
     if (used == onednn::Bf16Units::Tiles) return ProductUnits::Tiles;
     if (processorHasTiles) return ProductUnits::TilesDenied;
     if (used == onednn::Bf16Units::Pairs) return ProductUnits::Pairs;
-    return processorHasPairs ? ProductUnits::SlowPairs : ProductUnits::None;
+    if (processor == PairsOf::Fast) return ProductUnits::PairsDenied;
+    return processor == PairsOf::Slow ? ProductUnits::SlowPairs : ProductUnits::None;
 }
 
 }  // namespace lockstep::cpu

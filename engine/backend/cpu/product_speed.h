@@ -9,6 +9,8 @@ namespace lockstep::cpu {
 double measureBf16Speed();
 
 // By what is used, and what the processor has.
-ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles, bool processorHasPairs);
+enum class PairsOf { None, Slow, Fast };
+PairsOf pairsOfProcessor();
+ProductUnits productUnitsOf(onednn::Bf16Units used, bool processorHasTiles, PairsOf processor);
 
 }  // namespace lockstep::cpu
