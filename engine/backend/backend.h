@@ -23,6 +23,9 @@ using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, st
 // one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which takes seconds
 // at most. Backends that have a choice as they open a device time it there, unless it is by rule.
 enum class AlgorithmChoice { ByRule, ForAnyBatch, AsTimed, Timed };
+constexpr bool isByRule(AlgorithmChoice how) {
+    return how == AlgorithmChoice::ByRule || how == AlgorithmChoice::ForAnyBatch;
+}
 
 struct LowerOptions {
     int threads = 1;                            // kernel threads of the device that will run it

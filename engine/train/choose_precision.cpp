@@ -12,11 +12,7 @@ namespace lockstep {
 namespace {
 
 constexpr double kFaster = 1.05;
-
-// That of the speeds beside which fp32 is judged.
-std::vector<PrecisionSpeed>::const_iterator bestOf(const std::vector<PrecisionSpeed>& speeds) {
-    return std::ranges::max_element(speeds, {}, &PrecisionSpeed::samplesPerSecond);
-}
+constexpr auto kSpeed = &PrecisionSpeed::samplesPerSecond;
 
 double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& input, const PrecisionTiming& timing) {
     resolved.spec.precision = text(precision);
@@ -46,10 +42,9 @@ std::vector<PrecisionSpeed> timePrecisions(const ResolvedSpec& resolved, const M
 void settleCloseOnes(std::vector<PrecisionSpeed>& speeds, const std::function<double(Precision)>& speedIn) {
     constexpr double kClose = 0.06;
     constexpr int kTimes = 2;
-    const auto others = std::vector(speeds.begin() + 1, speeds.end());
-    if (others.empty()) return;
-    PrecisionSpeed& other = speeds[1 + static_cast<std::size_t>(bestOf(others) - others.begin())];
+    if (speeds.size() < 2) return;
     PrecisionSpeed& fp32 = speeds.front();
+    PrecisionSpeed& other = *std::ranges::max_element(speeds.begin() + 1, speeds.end(), {}, kSpeed);
     const double ratio = other.samplesPerSecond / fp32.samplesPerSecond;
     if (std::abs(ratio - kFaster) > kClose) return;
     for (int time = 0; time < kTimes; ++time) {
@@ -59,7 +54,7 @@ void settleCloseOnes(std::vector<PrecisionSpeed>& speeds, const std::function<do
 }
 
 Precision fastestOf(const std::vector<PrecisionSpeed>& speeds) {
-    const auto best = bestOf(speeds);
+    const auto best = std::ranges::max_element(speeds, {}, kSpeed);
     return best->samplesPerSecond > kFaster * speeds.front().samplesPerSecond ? best->precision
                                                                               : speeds.front().precision;
 }

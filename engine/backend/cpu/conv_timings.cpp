@@ -183,8 +183,7 @@ ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& proces
 ConvAlgorithm ConvTimings::choose(const ConvPass& conv, const Run& in) {
     if (in.how == AlgorithmChoice::ForAnyBatch && areHalves(in.operands)) return ConvAlgorithm::DirectBf16;
     const std::vector<ConvAlgorithm> all = candidates(conv, in.operands);
-    const bool isByRule = in.how == AlgorithmChoice::ByRule || in.how == AlgorithmChoice::ForAnyBatch;
-    if (all.size() == 1 || isByRule) return all.front();
+    if (all.size() == 1 || isByRule(in.how)) return all.front();
     const ConvPass tried = ofFewSamples(conv);
     std::string shape = describe(tried, in.threads);
     if (areHalves(in.operands)) shape += in.keepsWeights ? " bf16, weights stay" : " bf16";

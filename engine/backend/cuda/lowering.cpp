@@ -84,10 +84,7 @@ bool asksCudnn(const OpDef& op) { return isConvolution(op) || &op == &kAttention
 class Lowering : private GraphCopy {
 public:
     Lowering(const Graph& graph, Precision precision, AlgorithmChoice algorithms)
-        : GraphCopy(graph),
-          m_graph(graph),
-          m_tf32(precision == Precision::Tf32),
-          m_byRule(algorithms == AlgorithmChoice::ByRule || algorithms == AlgorithmChoice::ForAnyBatch) {
+        : GraphCopy(graph), m_graph(graph), m_tf32(precision == Precision::Tf32), m_byRule(isByRule(algorithms)) {
         for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen})
             for (const ValueId parameter : made().withRole(role))
                 made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
