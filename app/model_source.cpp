@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/spec/kept_checkpoints.h"
+#include "engine/train/choose_precision.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trained_on.h"
 
@@ -11,7 +12,14 @@ namespace lockstep {
 
 void addModelSource(CLI::App& command, ModelSource& source) {
     addCheckpointSource(command, source.word, source.choice);
-    command.add_option("--devices", source.devices, "Devices to use; the trial's unless given")->type_name("DEVICES");
+    command.add_option("--devices", source.on.devices, "Devices to use; the trial's unless given")
+        ->type_name("DEVICES");
+    command
+        .add_option(
+            "--precision", source.on.precision,
+            "What to compute in: fp32, tf32, bf16, fp16, or auto, which takes what is fastest here; the trial's "
+            "unless given")
+        ->type_name("PRECISION");
 }
 
 void addCheckpointSource(CLI::App& command, std::string& word, CheckpointChoice& choice) {
@@ -59,21 +67,41 @@ Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const Checkpoin
     }
 }
 
+namespace {
+
+// Of what the model is to compute in. With "auto" that is found out.
+std::vector<Problem> settlePrecision(OpenedModel& model, const AskedOn& on) {
+    std::vector<Problem> remarks;
+    ResolvedSpec& resolved = model.resolved;
+    const ModelInput input =
+        modelInput(*resolved.model, model.trained, resolved.spec.batch, resolved.spec.labelSmoothing);
+    if (auto chosen = choosePrecision(resolved, input, {.inference = true}))
+        remarks.push_back(std::move(chosen->words));
+    else if (auto other = otherPrecision(model.checkpoint.spec, resolved); other && on.precision.empty())
+        remarks.push_back(std::move(*other));
+    if (auto slow = slowPrecision(resolved)) remarks.push_back(std::move(*slow));
+    return remarks;
+}
+
+}  // namespace
+
 Result<OpenedModel> openModelSource(const ModelSource& source, const Environment& environment) {
     auto opened = openCheckpoint(source.word, source.choice);
     if (!opened.ok()) return opened.problems();
     auto [chosen, checkpoint] = std::move(opened).value();
-    auto resolved = resolveToEvaluate(checkpoint.spec, source.devices, environment);
+    auto resolved = resolveToEvaluate(checkpoint.spec, source.on, environment);
     if (!resolved.ok()) return resolved.problems();
     auto trained = trainedOn(checkpoint, resolved.value());
     if (!trained.ok()) return trained.problems();
     const std::int64_t trial = namesTrial(source.word) ? chosen.trial : checkpoint.trial;
-    return OpenedModel{chosen.file,
-                       chosen.role,
-                       trial,
-                       std::move(checkpoint),
-                       std::move(resolved).value(),
-                       std::move(trained).value()};
+    OpenedModel model{chosen.file,
+                      chosen.role,
+                      trial,
+                      std::move(checkpoint),
+                      std::move(resolved).value(),
+                      std::move(trained).value()};
+    model.remarks = settlePrecision(model, source.on);
+    return model;
 }
 
 decltype(Watch::onStuck) endingProcess(const Context& context) {

@@ -6,27 +6,31 @@
 #include "app/checkpoint_file.h"
 #include "app/context.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/evaluate.h"
 #include "engine/train/plan_run.h"
 #include "engine/train/rank_threads.h"
 
 namespace lockstep {
 
-// A trained model as a command names it: a trial of the history, or the file of a checkpoint; and on which devices.
+// A trained model as a command names it: a trial of the history, or the file of a checkpoint; and where it is asked.
 struct ModelSource {
-    std::string word, devices;
+    std::string word;
+    AskedOn on;
     CheckpointChoice choice;
 };
-void addModelSource(CLI::App& command, ModelSource& source);  // the positional, --best, --last, --checkpoint, --devices
+// The positional, --best, --last, --checkpoint, --devices, --precision.
+void addModelSource(CLI::App& command, ModelSource& source);
 
 struct OpenedModel {
     std::filesystem::path file;
     std::string role;        // "best", "last", "epoch-7"; of a file: its path
     std::int64_t trial = 0;  // that was asked for; of a file: the one that it says
     Checkpoint checkpoint;
-    ResolvedSpec resolved;  // on those devices
-    DatasetInfo trained;    // what the model knows of its data
+    ResolvedSpec resolved;              // on those devices, in that precision
+    DatasetInfo trained;                // what the model knows of its data
+    std::vector<Problem> remarks = {};  // on the precision: which was chosen, that it is another, that it is slow
 };
-// Problems: those of openCheckpoint(), resolveToEvaluate() and trainedOn().
+// Problems: those of openCheckpoint(), resolveToEvaluate() and trainedOn(). With --precision auto the model is timed.
 Result<OpenedModel> openModelSource(const ModelSource& source, const Environment& environment);
 
 // For whoever asks it: where a device or the data hang, says so and ends the process, as threads cannot be ended.

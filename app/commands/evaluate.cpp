@@ -182,8 +182,7 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     const auto asked = openAsked(context, model.value(), options);
     if (!asked.ok()) return context.report(asked.problems());
     std::vector<Problem> remarks = asked.value().remarks;
-    if (auto other = otherPrecision(model.value().checkpoint.spec, model.value().resolved))
-        remarks.push_back(std::move(*other));
+    std::ranges::copy(model.value().remarks, std::back_inserter(remarks));
     if (!options.json) tell(remarks, context.words());
     EvaluateResult result = evaluateShown(context, model.value(), asked.value());
     std::vector<Problem> later = unreadable(asked.value(), result);

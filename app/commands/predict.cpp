@@ -242,9 +242,10 @@ int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
 int predictAsAsked(Context& context, const PredictOptions& options) {
     const auto model = openModelSource(options.model, context.environment());
     if (!model.ok()) return context.report(model.problems());
-    const auto other = otherPrecision(model.value().checkpoint.spec, model.value().resolved);
-    if (other && !options.json && !options.interactive)
-        fmt::print(stderr, "lockstep: {}\n", context.words().what(*other));
+    if (!options.json && !options.interactive) {
+        for (const Problem& each : model.value().remarks)
+            fmt::print(stderr, "lockstep: {}\n", context.words().what(each));
+    }
     if (!options.prompt.empty()) return continuePrompt(options, model.value());
     if (model.value().resolved.model->task == ModelTask::NextTokens)
         return context.report(

@@ -187,11 +187,12 @@ Json checkpointsJson(const TrialRow& row) {
 // What was asked of its checkpoints, newest first.
 void printEvaluations(const std::vector<Evaluation>& evaluations) {
     if (evaluations.empty()) return;
-    Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
+    Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "PRECISION", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
     for (const Evaluation& each : evaluations)
         table.add({std::to_string(each.id), each.checkpoint, dataText(each.dataset, each.data), each.split,
-                   countText(each.samples) + leftOutText(each), metricText(*findMetric("test_loss"), each.loss),
-                   percentText(each.accuracy), timeText(each.createdAt)});
+                   each.precision, countText(each.samples) + leftOutText(each),
+                   metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
+                   timeText(each.createdAt)});
     fmt::print("\n{}", table.text());
 }
 

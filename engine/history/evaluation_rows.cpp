@@ -68,14 +68,16 @@ void removeEvaluation(Database& database, std::int64_t id) {
     row.exec();
 }
 
-// Those that asked the same of the same model: on which devices makes no difference.
+// Those that asked the same of the same model: on which devices makes no difference, but in which precision, where it
+// is known.
 void removeEqual(Database& database, const Evaluation& evaluation) {
     Statement row(database,
                   "SELECT id, fingerprint FROM evaluation WHERE trial = ? AND checkpoint = ? AND step = ? AND epoch = ?"
-                  " AND rtrim(data, '/') = rtrim(?, '/') AND coalesce(dataset, '') = ? AND split = ? AND samples = ?");
+                  " AND rtrim(data, '/') = rtrim(?, '/') AND coalesce(dataset, '') = ? AND split = ? AND samples = ?"
+                  " AND (precision IS NULL OR precision = ?)");
     row.bind(1, evaluation.trial), row.bind(2, evaluation.checkpoint), row.bind(3, evaluation.step);
     row.bind(4, evaluation.epoch), row.bind(5, evaluation.data), row.bind(6, evaluation.dataset);
-    row.bind(7, evaluation.split), row.bind(8, evaluation.samples);
+    row.bind(7, evaluation.split), row.bind(8, evaluation.samples), row.bind(9, evaluation.precision);
     std::vector<std::int64_t> equal;
     while (row.executeStep()) {
         const auto fingerprint = fingerprintIn(row.getColumn(1).getText(""));

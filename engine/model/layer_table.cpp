@@ -1,3 +1,4 @@
+#include "engine/graph/flops.h"
 #include "engine/model/registry.h"
 
 namespace lockstep {
@@ -28,15 +29,8 @@ std::vector<LayerRow> layerTable(const Graph& forward) {
 }
 
 double forwardFlops(const Graph& forward) {
-    const auto typesOf = [&](std::span<const ValueId> values) {
-        std::vector<TensorType> types;
-        for (const ValueId id : values) types.push_back(forward.typeOf(id));
-        return types;
-    };
     double sum = 0;
-    for (const Node& node : forward.nodes()) {
-        if (node.op->flops) sum += node.op->flops(typesOf(node.inputs), typesOf(node.outputs));
-    }
+    for (const Node& node : forward.nodes()) sum += flopsOf(forward, node);
     return sum;
 }
 

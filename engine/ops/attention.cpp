@@ -48,6 +48,11 @@ std::vector<TensorType> inferAttentionBackward(Types in, const Attrs& attrs) {
 // Two products of every token with every token, masked or not.
 double attentionFlops(Types, Types out) { return 4.0 * static_cast<double>(out[0].shape.count() * out[0].shape[1]); }
 
+// The weights once more, and two products for the gradients of either pair of operands.
+double attentionBackwardFlops(Types in, Types) {
+    return 10.0 * static_cast<double>(in[1].shape.count() * in[1].shape[1]);
+}
+
 void attentionGradient(GradientContext& context) {
     const auto dy = context.outputGradient(0);
     if (!dy) return;
@@ -64,7 +69,8 @@ std::string describe(const AttentionAttrs& attrs) {
 
 constinit const OpDef kAttention{
     .name = "attention", .infer = inferAttention, .gradient = attentionGradient, .flops = attentionFlops};
-constinit const OpDef kAttentionBackward{.name = "attention_backward", .infer = inferAttentionBackward};
+constinit const OpDef kAttentionBackward{
+    .name = "attention_backward", .infer = inferAttentionBackward, .flops = attentionBackwardFlops};
 
 ValueId attention(GraphBuilder& b, ValueId qkv, std::optional<ValueId> lengths, const AttentionAttrs& attrs,
                   const std::string& name) {

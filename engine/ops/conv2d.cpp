@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/graph/gradient_context.h"
+#include "engine/ops/product_flops.h"
 #include "engine/ops/rules.h"
 
 namespace lockstep {
@@ -69,11 +70,6 @@ std::vector<TensorType> inferConv2dBackwardBias(Types in, const Attrs&) {
     return {{{in[0].shape[1]}, in[0].dtype}};
 }
 
-double conv2dFlops(Types in, Types out) {
-    const Shape& w = in[1].shape;  // K, C / groups, R, S
-    return 2.0 * static_cast<double>(out[0].shape.count() * w[1] * w[2] * w[3]);
-}
-
 // Weights before data: their gradient can leave for the reduction while the chain goes on.
 void conv2dGradient(GradientContext& context) {
     const auto conv = context.attrs().as<Conv2dAttrs>();
@@ -101,8 +97,10 @@ std::string describe(const Conv2dAttrs& attrs) {
 std::string describe(const Conv2dBackwardAttrs& attrs) { return describe(attrs.conv) + " shape=" + attrs.shape.text(); }
 
 constinit const OpDef kConv2d{.name = "conv2d", .infer = inferConv2d, .gradient = conv2dGradient, .flops = conv2dFlops};
-constinit const OpDef kConv2dBackwardData{.name = "conv2d_backward_data", .infer = inferConv2dBackwardData};
-constinit const OpDef kConv2dBackwardWeights{.name = "conv2d_backward_weights", .infer = inferConv2dBackwardWeights};
+constinit const OpDef kConv2dBackwardData{
+    .name = "conv2d_backward_data", .infer = inferConv2dBackwardData, .flops = conv2dBackwardDataFlops};
+constinit const OpDef kConv2dBackwardWeights{
+    .name = "conv2d_backward_weights", .infer = inferConv2dBackwardWeights, .flops = conv2dBackwardWeightsFlops};
 constinit const OpDef kConv2dBackwardBias{.name = "conv2d_backward_bias", .infer = inferConv2dBackwardBias};
 
 ValueId conv2d(GraphBuilder& b, ValueId x, ValueId w, std::optional<ValueId> bias, const Conv2dAttrs& attrs,

@@ -1,6 +1,7 @@
 #include "engine/ops/dense.h"
 
 #include "engine/graph/gradient_context.h"
+#include "engine/ops/product_flops.h"
 #include "engine/ops/rules.h"
 
 namespace lockstep {
@@ -45,8 +46,6 @@ std::vector<TensorType> inferDenseBackwardBias(Types in, const Attrs&) {
     return {{{in[0].shape[1]}, in[0].dtype}};
 }
 
-double denseFlops(Types in, Types out) { return 2.0 * static_cast<double>(out[0].shape.count() * in[1].shape[1]); }
-
 void denseGradient(GradientContext& context) {
     const ValueId x = context.input(0), w = context.input(1), dy = *context.outputGradient(0);
     if (context.inputCount() == 3 && context.wants(2)) {
@@ -59,8 +58,10 @@ void denseGradient(GradientContext& context) {
 }  // namespace
 
 constinit const OpDef kDense{.name = "dense", .infer = inferDense, .gradient = denseGradient, .flops = denseFlops};
-constinit const OpDef kDenseBackwardData{.name = "dense_backward_data", .infer = inferDenseBackwardData};
-constinit const OpDef kDenseBackwardWeights{.name = "dense_backward_weights", .infer = inferDenseBackwardWeights};
+constinit const OpDef kDenseBackwardData{
+    .name = "dense_backward_data", .infer = inferDenseBackwardData, .flops = denseBackwardDataFlops};
+constinit const OpDef kDenseBackwardWeights{
+    .name = "dense_backward_weights", .infer = inferDenseBackwardWeights, .flops = denseBackwardWeightsFlops};
 constinit const OpDef kDenseBackwardBias{.name = "dense_backward_bias", .infer = inferDenseBackwardBias};
 
 ValueId dense(GraphBuilder& b, ValueId x, ValueId w, std::optional<ValueId> bias, const std::string& name) {

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
+#include "engine/backend/backend.h"
+#include "engine/graph/flops.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/plan/program.h"
 #include "engine/plan/recompute.h"
@@ -83,12 +86,36 @@ std::string recomputeText(const Graph& graph) {
     return std::to_string(segments) + " segments, " + std::to_string(kernels) + " kernels once more";
 }
 
+// Whether it multiplies floats where the trial's precision is less: with operands of f32 in memory an algorithm says
+// what it rounds them to.
+bool multipliesFloats(const Program& program, const Node& node) {
+    const bool isAsked = program.precision == Precision::Bf16 && program.storage->dtype == DType::F32;
+    return isAsked && node.op->flops && !node.algorithm.empty() && operandsOf(node) == DType::F32;
+}
+
+// "bf16; fp32 in 14 of 62 convolutions and products, 21 % of all multiplications"
+std::string precisionText(const Program& program) {
+    std::string out(lockstep::text(program.precision));
+    int all = 0, ofFloats = 0;
+    double flops = 0, flopsOfFloats = 0;
+    const Graph* graph = program.passes.front().graph.get();
+    for (const Node& node : graph ? graph->nodes() : std::span<const Node>()) {
+        if (!node.op->flops) continue;
+        ++all, flops += flopsOf(*graph, node);
+        if (multipliesFloats(program, node)) ++ofFloats, flopsOfFloats += flopsOf(*graph, node);
+    }
+    if (ofFloats == 0) return out;
+    return out + "; fp32 in " + std::to_string(ofFloats) + " of " + std::to_string(all) +
+           " convolutions and products, " + std::to_string(std::lround(100 * flopsOfFloats / flops)) +
+           " % of all multiplications";
+}
+
 void printHeader(std::ostream& out, const Program& program) {
     const bool training = program.kind == Program::Kind::Training;
     const StoragePlan& storage = *program.storage;
     out << "program      " << (training ? "training" : "evaluation") << '\n'
         << "backend      " << program.backend << ", threads " << program.threads << '\n'
-        << "precision    " << lockstep::text(program.precision) << '\n'
+        << "precision    " << precisionText(program) << '\n'
         << "local batch  " << program.localBatch << '\n';
     if (program.passes.size() > 1) out << "passes       " << passesText(program.passes) << '\n';
     const Graph* graph = program.passes.front().graph.get();
@@ -149,7 +176,7 @@ std::vector<std::string> stepRow(const Program& program, std::size_t at) {
     if (step.node) {
         const Graph& graph = *program.graphOf(step);
         const Node& node = graph.node(*step.node);
-        algorithm = node.algorithm;
+        algorithm = node.algorithm + (multipliesFloats(program, node) ? ", fp32" : "");
         layouts = layoutsText(graph, node);
     }
     return {std::to_string(at),     std::string(text(step.lane)),    step.name,      algorithm, layouts,

@@ -35,11 +35,14 @@ EvaluateResult evaluate(const EvaluateRequest& request);
 // A reproducible run divides its batches into shards, which the number of devices must divide; to evaluate on others,
 // each takes its share in one piece.
 TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices);
-// And resolved, in f32 where those devices do not compute in the trial's precision: checkpoints keep f32. Problems:
-// those of resolve().
-Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const std::string& devices,
-                                       const Environment& environment);
-// Where that took another precision, a remark: "evaluate.other-precision".
+// Where a trained model is asked. Each of them empty: the trial's.
+struct AskedOn {
+    std::string devices = {}, precision = {};
+};
+// And resolved. Where those devices do not compute in the trial's precision, and none is asked for, in f32: checkpoints
+// keep f32. Problems: those of resolve().
+Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const AskedOn& on, const Environment& environment);
+// Where that took another precision than the trial's by itself, a remark: "evaluate.other-precision".
 std::optional<Problem> otherPrecision(const TrialSpec& trained, const ResolvedSpec& resolved);
 
 }  // namespace lockstep

@@ -230,7 +230,7 @@ private slots:
         const QStringList automatic{"--model", "mlp", "--batch", "8", "--precision", "auto"};
         const auto said = m_program.run(QStringList{"program"} + automatic);
         QVERIFY2(said.status == 0 && said.err.contains("(precision=auto)"), qPrintable(said.out + said.err));
-        const QString chosen = said.err.section(' ', 2, 2);  // "Training in bf16 (precision=auto)…"
+        const QString chosen = said.err.section(' ', 2, 2);  // "Computing in bf16 (precision=auto)…"
         QVERIFY2(said.out.contains("\nprecision    " + chosen + '\n'), qPrintable(said.err + said.out));
         const auto kept = m_program.run(QStringList{"bench", "--steps", "1", "--mode", "reproducible"} + automatic);
         QVERIFY2(kept.status == 0 && kept.out.contains("(precision=auto)"), qPrintable(kept.out + kept.err));

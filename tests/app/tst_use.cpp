@@ -98,6 +98,26 @@ private slots:
         QVERIFY(first.startsWith("sample,class1,probability1,class2,probability2,problem\n"));
     }
 
+    // Checkpoints keep fp32. What it comes to in another precision stands beside.
+    void anotherPrecisionIsAskedFor() {
+        const auto kept = [&] { return m_program.trial(1)["evaluations"].toArray(); };
+        const QStringList asked{"evaluate", "1", "--json", "--precision"};
+        for (const char* precision : {"fp32", "bf16"}) {
+            const auto said = m_program.run(asked + QStringList{precision});
+            QVERIFY2(said.status == 0, qPrintable(said.err));
+            QCOMPARE(said.last()["precision"].toString(), QString(precision));
+            QCOMPARE(kept().at(0)["precision"].toString(), QString(precision));
+        }
+        QCOMPARE(kept().at(1)["precision"].toString(), QString("fp32"));
+        const auto fastest = m_program.run({"predict", "1", m_program.path("photos/test"), "--precision", "auto"});
+        QVERIFY2(fastest.status == 0 && fastest.err.contains("(precision=auto)"), qPrintable(fastest.err));
+        for (const auto& [precision, why] :
+             {std::pair{"tf32", "cpu devices do not compute in tf32"}, {"bf17", "fp32, tf32"}}) {
+            const auto refused = m_program.run(asked + QStringList{precision});
+            QVERIFY2(refused.status == 2 && refused.err.contains(why), qPrintable(refused.err));
+        }
+    }
+
     void readersOfAnswersMayLeave() {
         const auto said = m_program.shell(
             "yes \"$1\" | head -n 3000 | \"$0\" predict 1 - --csv | head -n 1; "

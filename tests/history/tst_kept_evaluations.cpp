@@ -57,8 +57,10 @@ void tst_KeptEvaluations::evaluationsAreKept() {
         store->addEvaluation(other);
         return query->evaluations(trial).size() == before + 1;
     };
-    for (const auto& [field, other] :
-         {std::pair{&Evaluation::checkpoint, "last"}, {&Evaluation::data, "/more"}, {&Evaluation::split, "test"}}) {
+    for (const auto& [field, other] : {std::pair{&Evaluation::checkpoint, "last"},
+                                       {&Evaluation::data, "/more"},
+                                       {&Evaluation::split, "test"},
+                                       {&Evaluation::precision, "fp32"}}) {
         Evaluation changed = given;
         changed.*field = other;
         QVERIFY2(isApart(changed), other);

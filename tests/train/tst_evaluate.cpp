@@ -236,7 +236,7 @@ private slots:
         const auto said = evaluated(checkpoint, "reference:1", data);
         checkpoint.spec.precision = "tf32";
         QVERIFY(!resolve(specToEvaluate(checkpoint.spec, "reference:1"), testEnvironment()).ok());
-        const auto on = resolveToEvaluate(checkpoint.spec, "reference:1", testEnvironment());
+        const auto on = resolveToEvaluate(checkpoint.spec, {"reference:1"}, testEnvironment());
         QVERIFY(on.ok());
         QCOMPARE(on.value().spec.precision, std::string("fp32"));
         QVERIFY((otherPrecision(checkpoint.spec, on.value()) ==
@@ -244,10 +244,15 @@ private slots:
         const auto asked = asAsked(data, AskedSplit::Test, *checkpoint.trainedOn).value();
         const auto same = evaluate({on.value(), checkpoint, *checkpoint.trainedOn, asked});
         QCOMPARE(same.metrics.meanLoss(), said.metrics.meanLoss());
-        const auto offered = resolveToEvaluate(checkpoint.spec, "null:1", testEnvironment());
+        const auto offered = resolveToEvaluate(checkpoint.spec, {"null:1"}, testEnvironment());
         QCOMPARE(offered.value().spec.precision, std::string("tf32"));
         QVERIFY(!otherPrecision(checkpoint.spec, offered.value()));
-        QVERIFY(!resolveToEvaluate(checkpoint.spec, "no:1", testEnvironment()).ok());
+        QVERIFY(!resolveToEvaluate(checkpoint.spec, {"no:1"}, testEnvironment()).ok());
+        // One that is asked for is had, or refused.
+        const auto asked32 = resolveToEvaluate(checkpoint.spec, {"null:1", "fp32"}, testEnvironment());
+        QCOMPARE(asked32.value().spec.precision, std::string("fp32"));
+        const auto refused = resolveToEvaluate(checkpoint.spec, {"reference:1", "tf32"}, testEnvironment());
+        QVERIFY(!refused.ok() && refused.problems().front().code == "spec.no-such-precision");
     }
 
     void dataThatNeverComeAreNamed() {

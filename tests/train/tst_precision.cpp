@@ -127,6 +127,29 @@ private slots:
         compareLosses(lossesOf(many), lossesOf(one), 1e-5);
     }
 
+    // No fp32 is silent in a program of bf16.
+    void whatStaysInFp32IsNamed() {
+        if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
+        const auto data = dataFor("lenet5", 16, 8);
+        for (const char* precision : {"fp32", "bf16"}) {
+            const RunPlan plan =
+                planRun(resolved(specOf("lenet5", "cpu:1", precision)), data.train->info(), data.test->info());
+            const Program& program = *plan.ranks[0].training;
+            std::int64_t all = 0, ofFloats = 0;
+            for (const Node& node : program.passes[0].graph->nodes()) {
+                if (!node.op->flops) continue;
+                ++all;
+                ofFloats += node.algorithm.ends_with("bf16") ? 0 : 1;
+            }
+            const QString text = QString::fromStdString(dump(program));
+            QVERIFY(ofFloats > 0);  // convolutions of few channels
+            const bool isHalf = precision == std::string_view("bf16");
+            const QString said = QString("precision    bf16; fp32 in %1 of %2 convolutions and products, ");
+            QCOMPARE(text.contains(said.arg(ofFloats).arg(all)), isHalf);
+            QCOMPARE(text.count(", fp32 "), isHalf ? ofFloats : 0);
+        }
+    }
+
     void everyProductIsMarked() {
         if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
         const auto data = dataFor("vit", 16, 8);

@@ -136,6 +136,7 @@ void EvaluatePage::connectAll() {
     connect(m_gallery, &SampleGallery::hintTaken, this, [this] { evaluate({}); });
     connect(m_ask, &AskCard::questionChanged, this, &EvaluatePage::enableActions);
     connect(m_devices, &QLineEdit::editingFinished, this, &EvaluatePage::showModel);
+    connect(m_precision, &QComboBox::activated, this, &EvaluatePage::showModel);
     connect(m_beside, &BesideCard::evaluationWanted, this, &EvaluatePage::evaluateBeside);
     connect(m_beside, &BesideCard::samplesChosen, this,
             [this](const QString& title, const SampleList& samples, bool othersFirst) {
@@ -462,7 +463,7 @@ void EvaluatePage::showModel() {
         m_ask->setNone(whyNoModel());
         return enableActions();
     }
-    const QStringList arguments = QStringList{QString::number(m_trial)} + deviceArguments();
+    const QStringList arguments = QStringList{QString::number(m_trial)} + whereArguments();
     m_ask->setModel(kindOf(*m_found->spec), arguments, QString("#%1").arg(m_trial));
     enableActions();
 }

@@ -132,7 +132,7 @@ private:
     void evaluateBeside(const TrialSpec& spec);  // of the other trial
     void startEvaluation(std::int64_t trial, const QStringList& arguments);
     void evaluated();
-    QStringList deviceArguments() const;
+    QStringList whereArguments() const;  // --devices, --precision
     void copyEvaluation();
     void copyQuestion();
     void copy(const QString& command);
@@ -178,7 +178,8 @@ private:
     bool m_choosesNewest = false;  // an evaluation has just come
     bool m_isJustShown = false;    // and the rows may be older than that
 
-    QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
+    QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr,
+              *m_precision = nullptr;
     QSlider* m_epoch = nullptr;
     QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
            *m_told = nullptr, *m_noClasses = nullptr, *m_changed = nullptr;

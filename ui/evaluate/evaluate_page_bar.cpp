@@ -132,7 +132,7 @@ void EvaluatePage::startEvaluation(std::int64_t trial, const QStringList& argume
     if (isBusy()) return;
     m_evaluates = trial;
     notice(tr("Evaluating trial #%1…").arg(trial));
-    m_evaluation.start(QStringList{"evaluate", QString::number(trial)} + arguments + deviceArguments() +
+    m_evaluation.start(QStringList{"evaluate", QString::number(trial)} + arguments + whereArguments() +
                        QStringList{"--json"});
 }
 
@@ -146,16 +146,19 @@ void EvaluatePage::evaluated() {
     }
 }
 
-QStringList EvaluatePage::deviceArguments() const {
-    const QString devices = m_devices->text().trimmed();
-    return devices.isEmpty() ? QStringList() : QStringList{"--devices", devices};
+QStringList EvaluatePage::whereArguments() const {
+    QStringList words;
+    if (const QString devices = m_devices->text().trimmed(); !devices.isEmpty()) words << "--devices" << devices;
+    if (const QString precision = m_precision->currentData().toString(); !precision.isEmpty())
+        words << "--precision" << precision;
+    return words;
 }
 
 void EvaluatePage::copyEvaluation() {
     QStringList words{"evaluate", QString::number(m_trial)};
     if (const Evaluation* now = source(); now && m_found->spec)
         words += checkpointArguments(now->checkpoint) + sampleArguments(*now, *m_found->spec);
-    copy(commandLine(words + deviceArguments()));
+    copy(commandLine(words + whereArguments()));
 }
 
 void EvaluatePage::copyQuestion() { copy(m_ask->command()); }

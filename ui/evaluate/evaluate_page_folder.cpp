@@ -50,7 +50,7 @@ void EvaluatePage::predictFolder(const QString& folder) {
     if (folder.isEmpty() || !m_predicts->isEnabled()) return;
     const QString file = askForTable(folder);
     if (file.isEmpty() || !m_predicts->isEnabled()) return;
-    m_prediction.start(QStringList{QString::number(m_trial)} + deviceArguments(), folder, file);
+    m_prediction.start(QStringList{QString::number(m_trial)} + whereArguments(), folder, file);
     if (!m_prediction.isRunning()) return;
     notice(tr("Predicting the samples of %1…").arg(folder));
     offerCommand(m_prediction.command());

@@ -16,6 +16,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "engine/spec/trial_fields.h"
 #include "ui/evaluate/beside_card.h"
 #include "ui/evaluate/calibration_view.h"
 #include "ui/evaluate/class_scores_view.h"
@@ -89,11 +90,17 @@ QWidget* EvaluatePage::buildHead() {
     m_devices = new QLineEdit;
     m_devices->setObjectName("evaluateDevices");
     m_devices->setAccessibleName(tr("Devices"));
-    m_devices->setPlaceholderText(tr("the trial's devices"));
-    m_devices->setToolTip(tr("Devices to evaluate and to ask on, such as cpu:2x1; each takes its share"));
+    m_devices->setPlaceholderText(tr("its devices"));
+    m_devices->setToolTip(
+        tr("Devices to evaluate and to ask on, such as cpu:2x1; each takes its share. The trial's unless named"));
     const int words = m_devices->fontMetrics().horizontalAdvance(m_devices->placeholderText());
     m_devices->setMinimumWidth(words + 2 * space::kMedium);
     m_devices->setMaximumWidth(150);
+    m_precision = combo("evaluatePrecision", tr("Precision"), {tr("as trained")});
+    for (const std::string& each : findTrialField("precision")->field.choices)
+        m_precision->addItem(QString::fromStdString(each), QString::fromStdString(each));
+    m_precision->setMinimumContentsLength(7);
+    m_precision->setToolTip(tr("The precision to compute in; auto takes what is fastest here"));
     m_evaluateButton = new QPushButton(tr("Evaluate"));
     m_evaluateButton->setObjectName("evaluateMenu");
     m_evaluateButton->setToolTip(tr("Run the model over test data, training data or others"));
@@ -109,6 +116,7 @@ QWidget* EvaluatePage::buildHead() {
     line->addWidget(m_trials, 2);
     line->addWidget(buildBesideChoice(), 2);
     line->addWidget(m_devices, 1);
+    line->addWidget(m_precision);
     line->addWidget(m_evaluateButton);
     line->addWidget(m_cancel);
     line->addWidget(m_exportButton);

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 
+#include "engine/ops/product_flops.h"
+
 namespace lockstep::cpu {
 
 constinit const OpDef kReorder{.name = "reorder", .infer = nullptr};
-constinit const OpDef kConv2dFused{.name = "conv2d_fused", .infer = nullptr};
-constinit const OpDef kConv2dBackwardWeightsNormed{.name = "conv2d_backward_weights_normed", .infer = nullptr};
+constinit const OpDef kConv2dFused{.name = "conv2d_fused", .infer = nullptr, .flops = conv2dFlops};
+constinit const OpDef kConv2dBackwardWeightsNormed{
+    .name = "conv2d_backward_weights_normed", .infer = nullptr, .flops = conv2dBackwardWeightsFlops};
 constinit const OpDef kNormStatistics{.name = "norm_statistics", .infer = nullptr};
 
 constinit const OpDef kFoldNorm{.name = "fold_norm", .infer = nullptr};
-constinit const OpDef kConv2dFolded{.name = "conv2d_folded", .infer = nullptr, .inplaceInput = 4};
+constinit const OpDef kConv2dFolded{.name = "conv2d_folded", .infer = nullptr, .inplaceInput = 4, .flops = conv2dFlops};
 constinit const OpDef kScaleFilters{.name = "scale_filters", .infer = nullptr};
-constinit const OpDef kConv2dScaled{.name = "conv2d_scaled", .infer = nullptr, .inplaceInput = 3};
+constinit const OpDef kConv2dScaled{.name = "conv2d_scaled", .infer = nullptr, .inplaceInput = 3, .flops = conv2dFlops};
 
 bool isForwardConv(const Node& node) {
     const auto ops = {&kConv2d, &kConv2dRelu, &kConv2dFused, &kConv2dFolded, &kConv2dScaled};

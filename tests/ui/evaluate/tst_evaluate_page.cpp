@@ -199,6 +199,13 @@ private slots:
         QCOMPARE(QApplication::clipboard()->text(), "lockstep predict 1 " + picture);
         bench.action("copy-command").trigger();
         QCOMPARE(QApplication::clipboard()->text(), QString("lockstep evaluate 1 --checkpoint best"));
+
+        bench.choose("evaluatePrecision", 3);
+        bench.action("copy-command").trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep evaluate 1 --checkpoint best --precision bf16"));
+        bench.action("best").trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<QLabel>("figures").text().contains("120 samples in bf16"), kPatience);
+        QVERIFY(bench.home.query()->evaluation(1));  // what was found in fp32 stands beside it
     }
 
     // A model leaves by the menu, and the command that does the same is at hand.
