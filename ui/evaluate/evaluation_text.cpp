@@ -28,10 +28,14 @@ QString samplesText(std::int64_t count) {
                       : EvaluationText::tr("%1 samples").arg(runCount(static_cast<double>(count)));
 }
 
+// "10,000 samples in bf16", where that is known.
+QString inPrecision(const QString& samples, const Evaluation& evaluation) {
+    if (evaluation.precision.empty()) return samples;
+    return EvaluationText::tr("%1 in %2").arg(samples, QString::fromStdString(evaluation.precision));
+}
+
 QStringList figuresOf(const Evaluation& evaluation, std::string_view task) {
-    QStringList figures{samplesText(evaluation.samples)};
-    if (const std::string& precision = evaluation.precision; !precision.empty())
-        figures[0] = EvaluationText::tr("%1 in %2").arg(figures[0], QString::fromStdString(precision));
+    QStringList figures{inPrecision(samplesText(evaluation.samples), evaluation)};
     for (const Metric* each : metricsOf(evaluation, task))
         figures << runMetric(*each, valueIn(resultOf(evaluation), *each));
     if (const auto files = evaluation.counts.leftOut; files > 0)
@@ -99,7 +103,7 @@ QString nameOf(const Evaluation& evaluation) {
                                : evaluation.checkpoint == kBest ? EvaluationText::tr("Best checkpoint")
                                                                 : EvaluationText::tr("Checkpoint");
     return EvaluationText::tr("%1, epoch %2, %3, %4 UTC")
-        .arg(checkpoint, QString::number(evaluation.epoch), samples, momentOf(evaluation));
+        .arg(checkpoint, QString::number(evaluation.epoch), inPrecision(samples, evaluation), momentOf(evaluation));
 }
 
 }  // namespace lockstep::ui

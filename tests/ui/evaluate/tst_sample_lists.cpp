@@ -205,6 +205,9 @@ private slots:
         each.checkpoint = "best", each.epoch = 3, each.split = "test", each.createdAt = "2026-11-25T10:00:07.000Z";
         each.dataset = each.data = "fashion-mnist";
         QCOMPARE(nameOf(each), QString("Best checkpoint, epoch 3, test of fashion-mnist, 2026-11-25 10:00 UTC"));
+        each.precision = "bf16";
+        QVERIFY2(nameOf(each).contains("test of fashion-mnist in bf16, 2026"), qPrintable(nameOf(each)));
+        each.precision.clear();
         each.dataset = "image-folder", each.data = "/photos";
         QVERIFY2(nameOf(each).contains("test of image-folder /photos,"), qPrintable(nameOf(each)));
         each.dataset.clear();
