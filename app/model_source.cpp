@@ -77,7 +77,7 @@ std::vector<Problem> settlePrecision(OpenedModel& model, const AskedOn& on) {
         modelInput(*resolved.model, model.trained, resolved.spec.batch, resolved.spec.labelSmoothing);
     if (auto chosen = choosePrecision(resolved, input, {.inference = true}))
         remarks.push_back(std::move(chosen->words));
-    else if (auto other = otherPrecision(model.checkpoint.spec, resolved); other && on.precision.empty())
+    else if (auto other = otherPrecision(model.checkpoint.spec, resolved); other && !on.precision)
         remarks.push_back(std::move(*other));
     if (auto slow = slowPrecision(resolved)) remarks.push_back(std::move(*slow));
     return remarks;

@@ -93,7 +93,7 @@ bool multipliesFloats(const Program& program, const Node& node) {
     return isAsked && node.op->flops && !node.algorithm.empty() && operandsOf(node) == DType::F32;
 }
 
-// "bf16; fp32 in 14 of 62 convolutions and products, 21 % of all multiplications"
+// "bf16; fp32 in 14 of 62 convolutions and products, 21 % of all multiplications"; the same in each pass.
 std::string precisionText(const Program& program) {
     std::string out(lockstep::text(program.precision));
     int all = 0, ofFloats = 0;
@@ -105,9 +105,10 @@ std::string precisionText(const Program& program) {
         if (multipliesFloats(program, node)) ++ofFloats, flopsOfFloats += flopsOf(*graph, node);
     }
     if (ofFloats == 0) return out;
-    return out + "; fp32 in " + std::to_string(ofFloats) + " of " + std::to_string(all) +
-           " convolutions and products, " + std::to_string(std::lround(100 * flopsOfFloats / flops)) +
-           " % of all multiplications";
+    const long share = std::lround(100 * flopsOfFloats / flops);
+    return out + "; fp32 in " + std::to_string(ofFloats) + " of " + std::to_string(all) + " convolutions and products" +
+           (program.passes.size() > 1 ? " of each pass, " : ", ") +
+           (share == 100 && ofFloats < all ? "over 99" : std::to_string(share)) + " % of all multiplications";
 }
 
 void printHeader(std::ostream& out, const Program& program) {

@@ -178,12 +178,12 @@ TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices) {
 
 Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const AskedOn& on, const Environment& environment) {
     TrialSpec spec = specToEvaluate(trained, on.devices);
-    if (!on.precision.empty()) spec.precision = on.precision;
+    if (on.precision) spec.precision = *on.precision;
     auto resolved = resolve(spec, environment);
     if (resolved.ok()) return resolved;
     bool changed = false;
     for (const Problem& each : resolved.problems()) {
-        if (each.code == "spec.no-such-precision" && on.precision.empty()) spec.precision = text(Precision::Fp32);
+        if (each.code == "spec.no-such-precision" && !on.precision) spec.precision = text(Precision::Fp32);
         else if (each.code == "spec.batch-too-small") spec.batch = std::stoll(each.args[1]);
         else continue;
         changed = true;

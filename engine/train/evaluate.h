@@ -35,9 +35,10 @@ EvaluateResult evaluate(const EvaluateRequest& request);
 // A reproducible run divides its batches into shards, which the number of devices must divide; to evaluate on others,
 // each takes its share in one piece.
 TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices);
-// Where a trained model is asked. Each of them empty: the trial's.
+// Where a trained model is asked: by default on the trial's devices, in its precision.
 struct AskedOn {
-    std::string devices = {}, precision = {};
+    std::string devices = {};
+    std::optional<std::string> precision = {};
 };
 // And resolved. Where those devices do not compute in the trial's precision, and none is asked for, in f32: checkpoints
 // keep f32. Problems: those of resolve().

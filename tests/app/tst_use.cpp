@@ -112,7 +112,7 @@ private slots:
         const auto fastest = m_program.run({"predict", "1", m_program.path("photos/test"), "--precision", "auto"});
         QVERIFY2(fastest.status == 0 && fastest.err.contains("(precision=auto)"), qPrintable(fastest.err));
         for (const auto& [precision, why] :
-             {std::pair{"tf32", "cpu devices do not compute in tf32"}, {"bf17", "fp32, tf32"}}) {
+             {std::pair{"tf32", "cpu devices do not compute in tf32"}, {"bf17", "fp32, tf32"}, {"", "fp32, tf32"}}) {
             const auto refused = m_program.run(asked + QStringList{precision});
             QVERIFY2(refused.status == 2 && refused.err.contains(why), qPrintable(refused.err));
         }

@@ -428,7 +428,7 @@ void tst_cpu_simd::pools() {
 void tst_cpu_simd::transpositions() {
     const SimdTable& simd = table();
     for (const std::size_t count : {1u, 15u, 16u, 37u}) {
-        for (const std::size_t rows : {1u, 5u, 16u}) {
+        for (const std::size_t rows : {1u, 5u, 8u, 9u, 16u}) {
             const std::size_t stride = count + 3;
             const Floats from = noise(1, rows * stride);
             Floats lanes = guarded(count * 16), back = guarded(rows * stride);

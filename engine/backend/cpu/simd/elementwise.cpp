@@ -70,6 +70,9 @@ void copyRows(const float* from, std::size_t fromStride, std::size_t width, floa
         } else if (width >= 8) {
             put(to, get<F8>(from));
             put(to + width - 8, get<F8>(from + width - 8));
+        } else if (width >= 4) {
+            put(to, get<F4>(from));
+            put(to + width - 4, get<F4>(from + width - 4));
         } else {
             for (; i < width; ++i) to[i] = from[i];
         }
