@@ -25,6 +25,12 @@ Run trained(const TrialSpec& spec, std::int64_t samples) {
     return out;
 }
 
+// On one CPU device.
+RunPlan planOf(const char* model, const char* precision) {
+    const auto data = dataFor(model, 16, 8);
+    return planRun(resolved(specOf(model, "cpu:1", precision)), data.train->info(), data.test->info());
+}
+
 void compareLosses(const std::vector<double>& actual, const std::vector<double>& expected, double tolerance) {
     QCOMPARE(actual.size(), expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -130,10 +136,8 @@ private slots:
     // No fp32 is silent in a program of bf16.
     void whatStaysInFp32IsNamed() {
         if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
-        const auto data = dataFor("lenet5", 16, 8);
         for (const char* precision : {"fp32", "bf16"}) {
-            const RunPlan plan =
-                planRun(resolved(specOf("lenet5", "cpu:1", precision)), data.train->info(), data.test->info());
+            const RunPlan plan = planOf("lenet5", precision);
             const Program& program = *plan.ranks[0].training;
             std::int64_t all = 0, ofFloats = 0;
             for (const Node& node : program.passes[0].graph->nodes()) {
@@ -152,10 +156,8 @@ private slots:
 
     void everyProductIsMarked() {
         if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
-        const auto data = dataFor("vit", 16, 8);
         for (const char* precision : {"fp32", "bf16"}) {
-            const RunPlan plan =
-                planRun(resolved(specOf("vit", "cpu:1", precision)), data.train->info(), data.test->info());
+            const RunPlan plan = planOf("vit", precision);
             for (const auto& program : {plan.ranks[0].training, plan.ranks[0].evaluation}) {
                 int products = 0;
                 for (const Node& node : program->passes[0].graph->nodes()) {
