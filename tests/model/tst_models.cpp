@@ -4,8 +4,11 @@
 #include <set>
 
 #include "engine/autodiff/gradients.h"
+#include "engine/graph/flops.h"
 #include "engine/model/layers.h"
 #include "engine/model/registry.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/loss.h"
 
@@ -47,6 +50,8 @@ private slots:
     void parameterCounts();
     void everyModelTrains_data();
     void everyModelTrains();
+    void gradientsTakeTheSameProducts_data() { everyModelTrains_data(); }
+    void gradientsTakeTheSameProducts();
     void evaluationSharesNames_data() { everyModelTrains_data(); }
     void evaluationSharesNames();
     void layerTableOfLenet();
@@ -105,6 +110,26 @@ void TestModels::everyModelTrains() {
     QCOMPARE(graph.typeOf(*graph.output("logits")).text(), std::string(isLanguage ? "f32[2x16x10]" : "f32[2x10]"));
     appendGradients(graph, *graph.output("loss_sum"));
     verify(graph);
+}
+
+// Those of weights multiply as often as the forward pass; those of data, too, but for the layer that reads the batch.
+void TestModels::gradientsTakeTheSameProducts() {
+    QFETCH(QString, name);
+    QFETCH(bool, colour);
+    Graph graph = build(qPrintable(name), colour ? kCifar : kDigits);
+    appendGradients(graph, *graph.output("loss_sum"));
+    double forward = 0, first = 0, weights = 0, data = 0;
+    for (const Node& node : graph.nodes()) {
+        if (node.op == &kConv2d || node.op == &kDense) {
+            forward += flopsOf(graph, node);
+            if (first == 0) first = forward;
+        }
+        if (node.op == &kConv2dBackwardWeights || node.op == &kDenseBackwardWeights) weights += flopsOf(graph, node);
+        if (node.op == &kConv2dBackwardData || node.op == &kDenseBackwardData) data += flopsOf(graph, node);
+    }
+    QVERIFY(forward > 0);
+    QCOMPARE(weights, forward);
+    QVERIFY2(data == forward || data == forward - first, qPrintable(QString::number(data / forward)));
 }
 
 void TestModels::evaluationSharesNames() {
