@@ -56,7 +56,7 @@ struct Moments {
 };
 
 // The affine forms of an item's blocks, each of both branches.
-using Affines = std::array<std::array<Affine, 2>, NormItems::kMostBlocks>;
+using Affines = NormItems::OfBlocks<std::array<Affine, 2>>;
 
 // The rest of a forward pass once each channel has its affine form.
 template <class T>
@@ -70,20 +70,16 @@ public:
           m_branches(branchesOf(attrs)) {}
 
     void apply(const KernelCall& call, std::int64_t item, const Affines& affines) const {
-        const std::int64_t first = m_items.firstBlock(item);
         const auto& [one, two] = affines.front();
-        NormRunOf<T> run{.count = m_runs.length(first),
-                         .step = m_runs.step,
-                         .blocks = static_cast<std::size_t>(m_items.endBlock(item) - first),
-                         .apart = kPatternsApart<Affines::value_type>,
-                         .mean = one.mean.lane,
+        NormRunOf<T> run{.mean = one.mean.lane,
                          .scale = one.scale.lane,
                          .offset = one.offset.lane,
                          .mean2 = two.mean.lane,
                          .scale2 = two.scale.lane};
+        m_items.span(run, m_runs, item, kPatternsApart<Affines::value_type>);
         // Backwards: what the first pass read last is still in the cache.
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
-            const std::size_t at = m_runs.at(n, first);
+            const std::size_t at = m_runs.at(n, m_items.firstBlock(item));
             run.x = in<T>(call, 0) + at;
             run.r = m_attrs.residual == Residual::None ? nullptr : in<T>(call, 5) + at;
             run.y = out<T>(call, 0) + at;
@@ -95,16 +91,14 @@ protected:
     // affineFor(block, branch) for an item's. The first branch's offset is that of both.
     template <class AffineOf>
     Affines affinesOf(std::int64_t item, const AffineOf& affineFor) const {
-        Affines affines;
-        const std::int64_t first = m_items.firstBlock(item);
-        for (std::int64_t block = first; block < m_items.endBlock(item); ++block) {
-            auto& [one, two] = affines[static_cast<std::size_t>(block - first)];
-            one = affineFor(block, 0);
-            if (m_branches.size() == 1) continue;
+        return m_items.ofBlocks(item, [&](std::int64_t block) {
+            std::array<Affine, 2> affines{affineFor(block, 0), {}};
+            if (m_branches.size() == 1) return affines;
+            auto& [one, two] = affines;
             two = affineFor(block, 1);
             for (std::size_t lane = 0; lane < 16; ++lane) one.offset.lane[lane] += two.offset.lane[lane];
-        }
-        return affines;
+            return affines;
+        });
     }
 
     Pattern runningInvStd(const float* variance, std::int64_t block, double epsilon) const {
@@ -158,21 +152,16 @@ private:
 
     void sum(const KernelCall& call, std::int64_t item, std::size_t b) const {
         const T* x = in<T>(call, m_branches[b].input);
-        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
-        std::array<Pattern, NormItems::kMostBlocks> shifts;
-        std::array<Moments, NormItems::kMostBlocks> sums{};
-        for (std::int64_t block = first; block < end; ++block)
-            shifts[static_cast<std::size_t>(block - first)] = nearbyValues(m_runs, block, x);
-        MomentsRunOf<T> run{.count = m_runs.length(first),
-                            .step = m_runs.step,
-                            .blocks = static_cast<std::size_t>(end - first),
-                            .apart = kPatternsApart<Pattern>,
-                            .shift = shifts.front().lane};
+        const std::int64_t first = m_items.firstBlock(item);
+        const auto shifts = m_items.ofBlocks(item, [&](std::int64_t block) { return nearbyValues(m_runs, block, x); });
+        NormItems::OfBlocks<Moments> sums{};
+        MomentsRunOf<T> run{.shift = shifts.front().lane};
+        m_items.span(run, m_runs, item, kPatternsApart<Pattern>);
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
             run.x = x + m_runs.at(n, first);
             m_loops.moments(run, {sums.front().sum, sums.front().square, kSumsApart<Moments>});
         }
-        for (std::int64_t block = first; block < end; ++block) {
+        for (std::int64_t block = first; block < m_items.endBlock(item); ++block) {
             Moments& moments = sums[static_cast<std::size_t>(block - first)];
             m_runs.fold(moments.sum);
             m_runs.fold(moments.square);

@@ -29,6 +29,26 @@ struct NormItems {
     std::int64_t begin(std::int64_t item) const { return samples * slice(item) / slices; }
     std::int64_t end(std::int64_t item) const { return samples * (slice(item) + 1) / slices; }
 
+    template <class Each>
+    using OfBlocks = std::array<Each, kMostBlocks>;
+    // make(block) of each channel block of an item.
+    template <class Make>
+    auto ofBlocks(std::int64_t item, const Make& make) const {
+        OfBlocks<decltype(make(std::int64_t{0}))> made;
+        const std::int64_t first = firstBlock(item);
+        for (std::int64_t block = first; block < endBlock(item); ++block)
+            made[static_cast<std::size_t>(block - first)] = make(block);
+        return made;
+    }
+    // Sets a run over all of them, whose patterns lie `apart`.
+    template <class Run>
+    void span(Run& run, const ChannelRuns& runs, std::int64_t item, std::size_t apart) const {
+        run.count = runs.length(firstBlock(item));
+        run.step = runs.step;
+        run.blocks = static_cast<std::size_t>(endBlock(item) - firstBlock(item));
+        run.apart = apart;
+    }
+
     // first(item) for all, then second(item), with the threads waiting between where a block has several slices.
     template <class First, class Second>
     void run(First first, Second second) const {

@@ -77,8 +77,7 @@ private:
 
     // Over all blocks of an item, of one sample; `apart` from one's patterns to the next one's.
     GradRunOf<T> runOver(const KernelCall& call, std::int64_t sample, std::int64_t item, std::size_t apart) const {
-        const std::int64_t first = m_items.firstBlock(item);
-        const std::size_t at = m_runs.at(sample, first);
+        const std::size_t at = m_runs.at(sample, m_items.firstBlock(item));
         const auto read = [&](std::size_t port) { return port == Ports::kNone ? nullptr : in<T>(call, port) + at; };
         GradRunOf<T> run{.g1 = read(m_ports.g1),
                          .g2 = read(m_ports.g2),
@@ -87,10 +86,7 @@ private:
                          .x2 = read(m_ports.second)};
         run.out = m_ports.other == Ports::kNone ? nullptr : out<T>(call, m_ports.other) + at;
         run.dx = out<T>(call, m_ports.dx) + at;
-        run.count = m_runs.length(first);
-        run.step = m_runs.step;
-        run.blocks = static_cast<std::size_t>(m_items.endBlock(item) - first);
-        run.apart = apart;
+        m_items.span(run, m_runs, item, apart);
         return run;
     }
 
@@ -103,21 +99,19 @@ private:
     }
 
     void sum(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
-        std::array<std::array<Affine, 2>, NormItems::kMostBlocks> affines;
-        std::array<Sums, NormItems::kMostBlocks> sums{};
-        for (std::int64_t block = first; block < end; ++block) {
-            auto& [one, two] = affines[static_cast<std::size_t>(block - first)];
-            one = affine(call, block, firstNorm(), optionalIn(call, m_ports.beta));
-            if (isSecond()) two = affine(call, block, secondNorm(), nullptr);
-        }
+        const std::int64_t first = m_items.firstBlock(item);
+        const auto affines = m_items.ofBlocks(item, [&](std::int64_t block) {
+            return std::array{affine(call, block, firstNorm(), optionalIn(call, m_ports.beta)),
+                              isSecond() ? affine(call, block, secondNorm(), nullptr) : Affine{}};
+        });
+        NormItems::OfBlocks<Sums> sums{};
         Sums& all = sums.front();
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
             GradRunOf<T> run = runOver(call, n, item, kPatternsApart<std::array<Affine, 2>>);
             setAffine(run, affines.front()[0], affines.front()[1]);
             m_loops.gradSums(run, {all.s, all.q, all.r, kSumsApart<Sums>}, m_attrs.mask, m_attrs.pair, m_attrs.other);
         }
-        for (std::int64_t block = first; block < end; ++block) {
+        for (std::int64_t block = first; block < m_items.endBlock(item); ++block) {
             Sums& found = sums[static_cast<std::size_t>(block - first)];
             m_runs.fold(found.s);
             m_runs.fold(found.q);
@@ -168,10 +162,8 @@ private:
     }
 
     void apply(const KernelCall& call, std::int64_t item) const {
-        const std::int64_t first = m_items.firstBlock(item), end = m_items.endBlock(item);
-        std::array<std::array<Chain, 2>, NormItems::kMostBlocks> all;
-        for (std::int64_t block = first; block < end; ++block)
-            all[static_cast<std::size_t>(block - first)] = chains(call, block, m_items.slice(item) == 0);
+        const auto all =
+            m_items.ofBlocks(item, [&](std::int64_t block) { return chains(call, block, m_items.slice(item) == 0); });
         const auto& [one, two] = all.front();
         for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
             GradRunOf<T> run = runOver(call, n, item, kPatternsApart<std::array<Chain, 2>>);

@@ -2,10 +2,10 @@
 #include <memory>
 #include <span>
 
+#include "engine/backend/body_kernel.h"
 #include "engine/backend/cpu/layout.h"
 #include "engine/backend/cpu/onednn.h"
 #include "engine/backend/cpu/simd/table.h"
-#include "engine/backend/kernel.h"
 #include "engine/core/error.h"
 #include "engine/graph/graph.h"
 #include "engine/ops/update.h"
@@ -56,24 +56,6 @@ struct KernelEntry {
     std::unique_ptr<Kernel> (*make)(const Order& order);
 };
 const KernelEntry* findKernel(const OpDef& op);  // null when there is none; a view has none
-
-// A kernel that is one function of its call.
-template <class Body>
-class BodyKernel final : public Kernel {
-public:
-    BodyKernel(Body body, std::size_t workspace) : m_body(std::move(body)), m_workspace(workspace) {}
-    std::size_t workspaceBytes() const override { return m_workspace; }
-    void run(const KernelCall& call) override { m_body(call); }
-
-private:
-    Body m_body;
-    std::size_t m_workspace;
-};
-
-template <class Body>
-std::unique_ptr<Kernel> kernelOf(Body body, std::size_t workspace = 0) {
-    return std::make_unique<BodyKernel<Body>>(std::move(body), workspace);
-}
 
 template <class T = float>
 const T* in(const KernelCall& call, std::size_t i) {

@@ -42,28 +42,13 @@ protected:
         return total;
     }
 
-    template <class Each>
-    using OfBlocks = std::array<Each, NormItems::kMostBlocks>;
-
-    // Of each channel block of an item.
-    template <class Make>
-    auto ofBlocks(std::int64_t item, const Make& make) const {
-        OfBlocks<decltype(make(std::int64_t{0}))> made;
-        const std::int64_t first = m_items.firstBlock(item);
-        for (std::int64_t block = first; block < m_items.endBlock(item); ++block)
-            made[static_cast<std::size_t>(block - first)] = make(block);
-        return made;
-    }
     // A run over all channel blocks of an item, whose patterns lie `apart`; loop(run, at) for each sample, from the
     // element where its first block is.
     template <class Run, class Loop>
     void overSamples(std::int64_t item, Run run, std::size_t apart, const Loop& loop) const {
-        const std::int64_t first = m_items.firstBlock(item);
-        run.count = m_runs.length(first);
-        run.step = m_runs.step;
-        run.blocks = static_cast<std::size_t>(m_items.endBlock(item) - first);
-        run.apart = apart;
-        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) loop(run, m_runs.at(n, first));
+        m_items.span(run, m_runs, item, apart);
+        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n)
+            loop(run, m_runs.at(n, m_items.firstBlock(item)));
     }
 
     // sum(item, sums of its blocks) for each item, then conclude(block).
@@ -71,7 +56,7 @@ protected:
     void sumItems(const KernelCall& call, const Sum& sum, const Conclude& conclude) const {
         m_items.run(
             [&](std::int64_t item) {
-                OfBlocks<LaneSums> sums{};
+                NormItems::OfBlocks<LaneSums> sums{};
                 sum(item, sums.front());
                 for (std::int64_t block = m_items.firstBlock(item); block < m_items.endBlock(item); ++block) {
                     LaneSums& own = sums[static_cast<std::size_t>(block - m_items.firstBlock(item))];
@@ -119,7 +104,7 @@ public:
 private:
     void sum(const KernelCall& call, std::int64_t item, LaneSums& sums) const {
         const T* x = in<T>(call, 0);
-        const auto near = this->ofBlocks(item, [&](std::int64_t block) { return nearbyValues(m_runs, block, x); });
+        const auto near = m_items.ofBlocks(item, [&](std::int64_t block) { return nearbyValues(m_runs, block, x); });
         this->overSamples(item, MomentsRunOf<T>{.shift = near.front().lane}, kPatternsApart<Pattern>,
                           [&](MomentsRunOf<T>& run, std::size_t at) {
                               run.x = x + at;
@@ -155,7 +140,7 @@ public:
 private:
     void apply(const KernelCall& call, std::int64_t item) const {
         const auto affines =
-            this->ofBlocks(item, [&](std::int64_t block) { return settle(call, block, m_items.slice(item) == 0); });
+            m_items.ofBlocks(item, [&](std::int64_t block) { return settle(call, block, m_items.slice(item) == 0); });
         const Affine& first = affines.front();
         const NormRunOf<T> all{.mean = first.mean.lane, .scale = first.scale.lane, .offset = first.offset.lane};
         this->overSamples(item, all, kPatternsApart<Affine>, [&](NormRunOf<T>& run, std::size_t at) {
@@ -204,7 +189,7 @@ public:
 private:
     void sum(const KernelCall& call, std::int64_t item, LaneSums& sums) const {
         const auto means =
-            this->ofBlocks(item, [&](std::int64_t block) { return patternOf(m_runs, block, in(call, 1)); });
+            m_items.ofBlocks(item, [&](std::int64_t block) { return patternOf(m_runs, block, in(call, 1)); });
         const GradSums all{sums.first, sums.second, nullptr, kSumsApart<LaneSums>};
         this->overSamples(item, GradRunOf<T>{.mean = means.front().lane}, kPatternsApart<Pattern>,
                           [&](GradRunOf<T>& run, std::size_t at) {
@@ -245,7 +230,7 @@ private:
     };
 
     void apply(const KernelCall& call, std::int64_t item) const {
-        const auto slopes = this->ofBlocks(item, [&](std::int64_t block) { return slopesOf(call, block); });
+        const auto slopes = m_items.ofBlocks(item, [&](std::int64_t block) { return slopesOf(call, block); });
         const Slopes& first = slopes.front();
         const GradRunOf<T> all{.mean = first.affine.mean.lane,
                                .scale = first.affine.scale.lane,

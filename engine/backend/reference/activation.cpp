@@ -36,14 +36,14 @@ Formula formulaOf(ActivationKind kind) {
 
 std::unique_ptr<Kernel> makeActivation(const Graph& graph, const Node& node) {
     const auto value = formulaOf(activationKind(*node.op)).value;
-    return loops([count = outputShape(graph, node, 0).count(), value](const KernelCall& call) {
+    return kernelOf([count = outputShape(graph, node, 0).count(), value](const KernelCall& call) {
         for (std::int64_t i = 0; i < count; ++i) output(call, 0)[i] = value(input(call, 0)[i]);
     });
 }
 
 std::unique_ptr<Kernel> makeActivationBackward(const Graph& graph, const Node& node) {
     const auto slope = formulaOf(activationKind(*node.op)).slope;
-    return loops([count = outputShape(graph, node, 0).count(), slope](const KernelCall& call) {
+    return kernelOf([count = outputShape(graph, node, 0).count(), slope](const KernelCall& call) {
         for (std::int64_t i = 0; i < count; ++i) output(call, 0)[i] = input(call, 1)[i] * slope(input(call, 0)[i]);
     });
 }

@@ -64,7 +64,7 @@ struct Heads {
 }  // namespace
 
 std::unique_ptr<Kernel> makeAttention(const Graph& graph, const Node& node) {
-    return loops([heads = Heads(graph, node, 1)](const KernelCall& call) {
+    return kernelOf([heads = Heads(graph, node, 1)](const KernelCall& call) {
         const double* qkv = input(call, 0);
         heads.forEachRow(call, [&](std::int64_t n, std::int64_t head, std::int64_t token, std::int64_t seen) {
             const double* query = qkv + heads.packed(0, n, head, token);
@@ -84,7 +84,7 @@ std::unique_ptr<Kernel> makeAttention(const Graph& graph, const Node& node) {
 
 // p = exp(s - logSumExp);  ds = p (dy·v - dy·y).
 std::unique_ptr<Kernel> makeAttentionBackward(const Graph& graph, const Node& node) {
-    return loops([heads = Heads(graph, node, 4)](const KernelCall& call) {
+    return kernelOf([heads = Heads(graph, node, 4)](const KernelCall& call) {
         const double* qkv = input(call, 0);
         double* dqkv = output(call, 0);
         std::fill_n(dqkv, heads.qkv.count(), 0.0);

@@ -27,7 +27,7 @@ Moments momentsOf(const Extents& extents, std::int64_t c, const double* x, doubl
 std::unique_ptr<Kernel> makeBatchNormTrain(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
     const auto attrs = node.attrs.as<BatchNormAttrs>();
-    return loops([extents, attrs](const KernelCall& call) {
+    return kernelOf([extents, attrs](const KernelCall& call) {
         const double *x = input(call, 0), *gamma = input(call, 1), *beta = input(call, 2);
         const double *runningMean = input(call, 3), *runningVariance = input(call, 4);
         double *y = output(call, 0), *mean = output(call, 1), *invStd = output(call, 2);
@@ -48,7 +48,7 @@ std::unique_ptr<Kernel> makeBatchNormTrain(const Graph& graph, const Node& node)
 std::unique_ptr<Kernel> makeBatchNormEval(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
     const auto attrs = node.attrs.as<BatchNormAttrs>();
-    return loops([extents, attrs](const KernelCall& call) {
+    return kernelOf([extents, attrs](const KernelCall& call) {
         const double *x = input(call, 0), *gamma = input(call, 1), *beta = input(call, 2);
         const double *mean = input(call, 3), *variance = input(call, 4);
         double* y = output(call, 0);
@@ -62,7 +62,7 @@ std::unique_ptr<Kernel> makeBatchNormEval(const Graph& graph, const Node& node) 
 std::unique_ptr<Kernel> makeBatchNormEvalBackward(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
     const auto attrs = node.attrs.as<BatchNormAttrs>();
-    return loops([extents, attrs](const KernelCall& call) {
+    return kernelOf([extents, attrs](const KernelCall& call) {
         const double *dy = input(call, 0), *gamma = input(call, 1), *variance = input(call, 2);
         double* dx = output(call, 0);
         for (std::int64_t c = 0; c < extents.c; ++c) {
@@ -75,7 +75,7 @@ std::unique_ptr<Kernel> makeBatchNormEvalBackward(const Graph& graph, const Node
 // With x^ = (x - mean) invStd:  dx = gamma invStd (dy - sum(dy) / n - x^ sum(dy x^) / n).
 std::unique_ptr<Kernel> makeBatchNormBackward(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
-    return loops([extents](const KernelCall& call) {
+    return kernelOf([extents](const KernelCall& call) {
         const double *x = input(call, 0), *gamma = input(call, 1), *mean = input(call, 2), *invStd = input(call, 3);
         const double* dy = input(call, 4);
         double *dx = output(call, 0), *dgamma = output(call, 1), *dbeta = output(call, 2);

@@ -49,7 +49,7 @@ std::unique_ptr<Kernel> makeConv2d(const Graph& graph, const Node& node) {
     const Convolution conv{extentsOf(inputShape(graph, node, 0)), extentsOf(inputShape(graph, node, 1)),
                            extentsOf(outputShape(graph, node, 0)), node.attrs.as<Conv2dAttrs>()};
     const bool hasBias = node.inputs.size() == 3;
-    return loops([conv, hasBias](const KernelCall& call) {
+    return kernelOf([conv, hasBias](const KernelCall& call) {
         const double *x = input(call, 0), *w = input(call, 1), *bias = hasBias ? input(call, 2) : nullptr;
         double* y = output(call, 0);
         const std::int64_t plane = conv.y.h * conv.y.w;
@@ -61,7 +61,7 @@ std::unique_ptr<Kernel> makeConv2d(const Graph& graph, const Node& node) {
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Graph& graph, const Node& node) {
     const Convolution conv{extentsOf(outputShape(graph, node, 0)), extentsOf(inputShape(graph, node, 1)),
                            extentsOf(inputShape(graph, node, 0)), node.attrs.as<Conv2dBackwardAttrs>().conv};
-    return loops([conv](const KernelCall& call) {
+    return kernelOf([conv](const KernelCall& call) {
         const double *dy = input(call, 0), *w = input(call, 1);
         double* dx = output(call, 0);
         std::fill_n(dx, conv.x.count(), 0.0);
@@ -72,7 +72,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Graph& graph, const Node& n
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Graph& graph, const Node& node) {
     const Convolution conv{extentsOf(inputShape(graph, node, 0)), extentsOf(outputShape(graph, node, 0)),
                            extentsOf(inputShape(graph, node, 1)), node.attrs.as<Conv2dBackwardAttrs>().conv};
-    return loops([conv](const KernelCall& call) {
+    return kernelOf([conv](const KernelCall& call) {
         const double *x = input(call, 0), *dy = input(call, 1);
         double* dw = output(call, 0);
         std::fill_n(dw, conv.w.count(), 0.0);
@@ -82,7 +82,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Graph& graph, const Node
 
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Graph& graph, const Node& node) {
     const Extents y = extentsOf(inputShape(graph, node, 0));
-    return loops([y](const KernelCall& call) {
+    return kernelOf([y](const KernelCall& call) {
         const double* dy = input(call, 0);
         double* dbias = output(call, 0);
         std::fill_n(dbias, y.c, 0.0);

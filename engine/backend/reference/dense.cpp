@@ -36,7 +36,7 @@ std::unique_ptr<Kernel> makeDense(const Graph& graph, const Node& node) {
     const std::int64_t out = inputShape(graph, node, 1)[0];
     const bool hasBias = node.inputs.size() == 3;
     const Operand of(node);
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double *x = input(call, 0), *w = input(call, 1), *bias = hasBias ? input(call, 2) : nullptr;
         double* y = output(call, 0);
         for (std::int64_t n = 0; n < samples; ++n) {
@@ -53,7 +53,7 @@ std::unique_ptr<Kernel> makeDenseBackwardData(const Graph& graph, const Node& no
     const std::int64_t samples = inputShape(graph, node, 0)[0];
     const std::int64_t out = inputShape(graph, node, 1)[0], in = inputShape(graph, node, 1)[1];
     const Operand of(node);
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double *dy = input(call, 0), *w = input(call, 1);
         double* dx = output(call, 0);
         std::fill_n(dx, samples * in, 0.0);
@@ -67,7 +67,7 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Graph& graph, const Node&
     const std::int64_t samples = inputShape(graph, node, 0)[0], in = inputShape(graph, node, 0)[1];
     const std::int64_t out = inputShape(graph, node, 1)[1];
     const Operand of(node);
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double *x = input(call, 0), *dy = input(call, 1);
         double* dw = output(call, 0);
         std::fill_n(dw, out * in, 0.0);
@@ -79,7 +79,7 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Graph& graph, const Node&
 
 std::unique_ptr<Kernel> makeDenseBackwardBias(const Graph& graph, const Node& node) {
     const std::int64_t samples = inputShape(graph, node, 0)[0], out = inputShape(graph, node, 0)[1];
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double* dy = input(call, 0);
         double* dbias = output(call, 0);
         std::fill_n(dbias, out, 0.0);

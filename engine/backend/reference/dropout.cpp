@@ -8,7 +8,7 @@ namespace lockstep::reference {
 std::unique_ptr<Kernel> makeDropout(const Graph& graph, const Node& node) {
     const Shape& shape = outputShape(graph, node, 0);
     const std::int64_t samples = shape[0], elements = shape.count() / samples;
-    return loops([samples, elements, attrs = node.attrs.as<DropoutAttrs>()](const KernelCall& call) {
+    return kernelOf([samples, elements, attrs = node.attrs.as<DropoutAttrs>()](const KernelCall& call) {
         const double* x = input(call, 0);
         const auto* ids = input<std::int64_t>(call, 1);
         double* y = output(call, 0);

@@ -30,7 +30,7 @@ std::unique_ptr<Kernel> withType(DType type, Use use) {
 
 // std::max and std::min keep their first argument when the two do not compare, so a NaN is not lost.
 std::unique_ptr<Kernel> makeRelu(const Graph& graph, const Node& node) {
-    return loops([count = countOf(graph, node)](const KernelCall& call) {
+    return kernelOf([count = countOf(graph, node)](const KernelCall& call) {
         const double* x = input(call, 0);
         double* y = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) y[i] = std::max(x[i], 0.0);
@@ -38,7 +38,7 @@ std::unique_ptr<Kernel> makeRelu(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> makeReluBackward(const Graph& graph, const Node& node) {
-    return loops([count = countOf(graph, node)](const KernelCall& call) {
+    return kernelOf([count = countOf(graph, node)](const KernelCall& call) {
         const double *y = input(call, 0), *dy = input(call, 1);
         double* dx = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
@@ -46,7 +46,7 @@ std::unique_ptr<Kernel> makeReluBackward(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> makeRelu6(const Graph& graph, const Node& node) {
-    return loops([count = countOf(graph, node)](const KernelCall& call) {
+    return kernelOf([count = countOf(graph, node)](const KernelCall& call) {
         const double* x = input(call, 0);
         double* y = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) y[i] = std::min(std::max(x[i], 0.0), 6.0);
@@ -54,7 +54,7 @@ std::unique_ptr<Kernel> makeRelu6(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> makeRelu6Backward(const Graph& graph, const Node& node) {
-    return loops([count = countOf(graph, node)](const KernelCall& call) {
+    return kernelOf([count = countOf(graph, node)](const KernelCall& call) {
         const double *y = input(call, 0), *dy = input(call, 1);
         double* dx = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) dx[i] = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
@@ -62,7 +62,7 @@ std::unique_ptr<Kernel> makeRelu6Backward(const Graph& graph, const Node& node) 
 }
 
 std::unique_ptr<Kernel> makeAdd(const Graph& graph, const Node& node) {
-    return loops([count = countOf(graph, node)](const KernelCall& call) {
+    return kernelOf([count = countOf(graph, node)](const KernelCall& call) {
         const double *a = input(call, 0), *b = input(call, 1);
         double* y = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) y[i] = a[i] + b[i];
@@ -72,9 +72,8 @@ std::unique_ptr<Kernel> makeAdd(const Graph& graph, const Node& node) {
 std::unique_ptr<Kernel> makeFillNode(const Graph& graph, const Node& node) {
     const auto attrs = node.attrs.as<FillAttrs>();
     return withType(graph.typeOf(node.outputs[0]).dtype, [&]<class T>(T) {
-        return loops([count = attrs.type.shape.count(), value = static_cast<T>(attrs.value)](const KernelCall& call) {
-            std::fill_n(output<T>(call, 0), count, value);
-        });
+        return kernelOf([count = attrs.type.shape.count(), value = static_cast<T>(attrs.value)](
+                            const KernelCall& call) { std::fill_n(output<T>(call, 0), count, value); });
     });
 }
 
@@ -82,7 +81,7 @@ std::unique_ptr<Kernel> makeCast(const Graph& graph, const Node& node) {
     const std::int64_t count = countOf(graph, node);
     return withType(graph.typeOf(node.inputs[0]).dtype, [&]<class From>(From) {
         return withType(graph.typeOf(node.outputs[0]).dtype, [&]<class To>(To) {
-            return loops([count](const KernelCall& call) {
+            return kernelOf([count](const KernelCall& call) {
                 const From* x = input<From>(call, 0);
                 To* y = output<To>(call, 0);
                 for (std::int64_t i = 0; i < count; ++i) y[i] = static_cast<To>(x[i]);

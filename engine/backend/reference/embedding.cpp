@@ -21,7 +21,7 @@ void forEachToken(const std::int32_t* tokens, std::int64_t count, std::int64_t v
 
 std::unique_ptr<Kernel> makeEmbedding(const Graph& graph, const Node& node) {
     const std::int64_t count = inputShape(graph, node, 0).count();
-    return loops([count, table = inputShape(graph, node, 1)](const KernelCall& call) {
+    return kernelOf([count, table = inputShape(graph, node, 1)](const KernelCall& call) {
         forEachToken(input<std::int32_t>(call, 0), count, table[0], [&](std::int64_t place, std::int64_t row) {
             std::copy_n(input(call, 1) + row * table[1], table[1], output(call, 0) + place * table[1]);
         });
@@ -30,7 +30,7 @@ std::unique_ptr<Kernel> makeEmbedding(const Graph& graph, const Node& node) {
 
 std::unique_ptr<Kernel> makeEmbeddingBackward(const Graph& graph, const Node& node) {
     const std::int64_t count = inputShape(graph, node, 0).count();
-    return loops([count, table = outputShape(graph, node, 0)](const KernelCall& call) {
+    return kernelOf([count, table = outputShape(graph, node, 0)](const KernelCall& call) {
         std::fill_n(output(call, 0), table.count(), 0.0);
         forEachToken(input<std::int32_t>(call, 0), count, table[0], [&](std::int64_t place, std::int64_t row) {
             const double* dy = input(call, 1) + place * table[1];

@@ -20,7 +20,7 @@ Rows rowsOf(const Shape& shape) { return {shape.count() / shape[-1], shape[-1]};
 
 std::unique_ptr<Kernel> makeLayerNorm(const Graph& graph, const Node& node) {
     const Rows rows = rowsOf(inputShape(graph, node, 0));
-    return loops([rows, epsilon = node.attrs.as<LayerNormAttrs>().epsilon](const KernelCall& call) {
+    return kernelOf([rows, epsilon = node.attrs.as<LayerNormAttrs>().epsilon](const KernelCall& call) {
         const double *gamma = input(call, 1), *beta = input(call, 2);
         double *mean = output(call, 1), *invStd = output(call, 2);
         const auto width = static_cast<double>(rows.width);
@@ -39,7 +39,7 @@ std::unique_ptr<Kernel> makeLayerNorm(const Graph& graph, const Node& node) {
 // With x^ = (x - mean) invStd and g = gamma dy:  dx = invStd (g - sum(g) / C - x^ sum(g x^) / C).
 std::unique_ptr<Kernel> makeLayerNormBackward(const Graph& graph, const Node& node) {
     const Rows rows = rowsOf(inputShape(graph, node, 0));
-    return loops([rows](const KernelCall& call) {
+    return kernelOf([rows](const KernelCall& call) {
         const double *gamma = input(call, 1), *mean = input(call, 2), *invStd = input(call, 3);
         double *dgamma = output(call, 1), *dbeta = output(call, 2);
         const auto width = static_cast<double>(rows.width);

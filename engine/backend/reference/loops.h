@@ -2,31 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
-#include <utility>
 
-#include "engine/backend/kernel.h"
+#include "engine/backend/body_kernel.h"
 #include "engine/graph/graph.h"
 
 namespace lockstep::reference {
-
-// A kernel that is one function of its call.
-template <class Body>
-class LoopKernel final : public Kernel {
-public:
-    LoopKernel(Body body, std::size_t workspace) : m_body(std::move(body)), m_workspace(workspace) {}
-    std::size_t workspaceBytes() const override { return m_workspace; }
-    void run(const KernelCall& call) override { m_body(call); }
-
-private:
-    Body m_body;
-    std::size_t m_workspace;
-};
-
-template <class Body>
-std::unique_ptr<Kernel> loops(Body body, std::size_t workspace = 0) {
-    return std::make_unique<LoopKernel<Body>>(std::move(body), workspace);
-}
 
 template <class T = double>
 const T* input(const KernelCall& call, std::size_t i) {

@@ -40,7 +40,7 @@ double target(const CrossEntropyAttrs& attrs, std::int64_t classes, bool isLabel
 
 std::unique_ptr<Kernel> makeCrossEntropy(const Graph& graph, const Node& node) {
     const auto attrs = node.attrs.as<CrossEntropyAttrs>();
-    return loops([batch = batchOf(graph, node, attrs.masked), attrs](const KernelCall& call) {
+    return kernelOf([batch = batchOf(graph, node, attrs.masked), attrs](const KernelCall& call) {
         const double* logits = input(call, 0);
         const auto* labels = input<std::int32_t>(call, 1);
         double sum = 0, weight = 0;
@@ -62,7 +62,7 @@ std::unique_ptr<Kernel> makeCrossEntropy(const Graph& graph, const Node& node) {
 
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Graph& graph, const Node& node) {
     const auto attrs = node.attrs.as<CrossEntropyAttrs>();
-    return loops([batch = batchOf(graph, node, attrs.masked), attrs](const KernelCall& call) {
+    return kernelOf([batch = batchOf(graph, node, attrs.masked), attrs](const KernelCall& call) {
         const double *logits = input(call, 0), *dLossSum = input(call, 2);
         const auto* labels = input<std::int32_t>(call, 1);
         double* dlogits = output(call, 0);
@@ -81,7 +81,7 @@ std::unique_ptr<Kernel> makeCrossEntropyBackward(const Graph& graph, const Node&
 
 std::unique_ptr<Kernel> makeTopKCount(const Graph& graph, const Node& node) {
     const auto attrs = node.attrs.as<TopKAttrs>();
-    return loops([batch = batchOf(graph, node, attrs.masked), k = attrs.k](const KernelCall& call) {
+    return kernelOf([batch = batchOf(graph, node, attrs.masked), k = attrs.k](const KernelCall& call) {
         const double* logits = input(call, 0);
         const auto* labels = input<std::int32_t>(call, 1);
         double count = 0;

@@ -55,7 +55,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> makeMixedCrossEntropy(const Graph& graph, const Node& node) {
-    return loops([targets = Targets(graph, node)](const KernelCall& call) {
+    return kernelOf([targets = Targets(graph, node)](const KernelCall& call) {
         targets.check(call);
         double sum = 0, weight = 0;
         for (std::int64_t n = 0; n < targets.samples(); ++n) {
@@ -74,7 +74,7 @@ std::unique_ptr<Kernel> makeMixedCrossEntropy(const Graph& graph, const Node& no
 }
 
 std::unique_ptr<Kernel> makeMixedCrossEntropyBackward(const Graph& graph, const Node& node) {
-    return loops([targets = Targets(graph, node)](const KernelCall& call) {
+    return kernelOf([targets = Targets(graph, node)](const KernelCall& call) {
         targets.check(call);
         for (std::int64_t n = 0; n < targets.samples(); ++n) {
             const double* z = input(call, 0) + n * targets.classes();

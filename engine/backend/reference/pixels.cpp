@@ -10,7 +10,7 @@ std::unique_ptr<Kernel> makePixelsToImages(const Graph& graph, const Node& node)
     ImageMaker maker(graph.typeOf(node.inputs[0]), graph.typeOf(node.outputs[0]), attrs.gathers);
     const Shape shape = outputShape(graph, node, 0);
     const bool mixes = node.inputs.size() == 3;
-    return loops([shape, mixes, maker, values = normalisedValues(attrs)](const KernelCall& call) mutable {
+    return kernelOf([shape, mixes, maker, values = normalisedValues(attrs)](const KernelCall& call) mutable {
         maker.values = values.data();
         const auto* recipes = input<ImageRecipe>(call, 0);
         const auto* pixels = input<std::uint8_t>(call, 1);

@@ -89,7 +89,7 @@ std::int64_t largestIn(const Pooling& pool, const Window& window, const double* 
 }  // namespace
 
 std::unique_ptr<Kernel> makeMaxPool2d(const Graph& graph, const Node& node) {
-    return loops([pool = forwardPooling(graph, node)](const KernelCall& call) {
+    return kernelOf([pool = forwardPooling(graph, node)](const KernelCall& call) {
         const double* x = input(call, 0);
         double* y = output(call, 0);
         auto* argmax = output<std::int32_t>(call, 1);
@@ -102,7 +102,7 @@ std::unique_ptr<Kernel> makeMaxPool2d(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> makeMaxPool2dBackward(const Graph& graph, const Node& node) {
-    return loops([pool = backwardPooling(graph, node)](const KernelCall& call) {
+    return kernelOf([pool = backwardPooling(graph, node)](const KernelCall& call) {
         const double* dy = input(call, 0);
         const auto* argmax = input<std::int32_t>(call, 1);
         double* dx = output(call, 0);
@@ -113,7 +113,7 @@ std::unique_ptr<Kernel> makeMaxPool2dBackward(const Graph& graph, const Node& no
 }
 
 std::unique_ptr<Kernel> makeAveragePool2d(const Graph& graph, const Node& node) {
-    return loops([pool = forwardPooling(graph, node)](const KernelCall& call) {
+    return kernelOf([pool = forwardPooling(graph, node)](const KernelCall& call) {
         const double* x = input(call, 0);
         double* y = output(call, 0);
         pool.forEachWindow([&](std::int64_t i, const Window& window) {
@@ -125,7 +125,7 @@ std::unique_ptr<Kernel> makeAveragePool2d(const Graph& graph, const Node& node) 
 }
 
 std::unique_ptr<Kernel> makeAveragePool2dBackward(const Graph& graph, const Node& node) {
-    return loops([pool = backwardPooling(graph, node)](const KernelCall& call) {
+    return kernelOf([pool = backwardPooling(graph, node)](const KernelCall& call) {
         const double* dy = input(call, 0);
         double* dx = output(call, 0);
         std::fill_n(dx, pool.x.count(), 0.0);
@@ -138,7 +138,7 @@ std::unique_ptr<Kernel> makeAveragePool2dBackward(const Graph& graph, const Node
 
 std::unique_ptr<Kernel> makeGlobalAveragePool2d(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
-    return loops([extents](const KernelCall& call) {
+    return kernelOf([extents](const KernelCall& call) {
         const double* x = input(call, 0);
         double* y = output(call, 0);
         const std::int64_t plane = extents.h * extents.w;
@@ -152,7 +152,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool2d(const Graph& graph, const Node& 
 
 std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(outputShape(graph, node, 0));
-    return loops([extents](const KernelCall& call) {
+    return kernelOf([extents](const KernelCall& call) {
         const double* dy = input(call, 0);
         double* dx = output(call, 0);
         const std::int64_t plane = extents.h * extents.w;

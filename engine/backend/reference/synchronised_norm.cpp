@@ -10,7 +10,7 @@ namespace lockstep::reference {
 
 std::unique_ptr<Kernel> makeBatchNormSums(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
-    return loops([extents](const KernelCall& call) {
+    return kernelOf([extents](const KernelCall& call) {
         const double *x = input(call, 0), *runningMean = input(call, 1);
         double* sums = output(call, 0);
         for (std::int64_t c = 0; c < extents.c; ++c) {
@@ -28,7 +28,7 @@ std::unique_ptr<Kernel> makeBatchNormSums(const Graph& graph, const Node& node) 
 std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
     const auto attrs = node.attrs.as<BatchNormAttrs>();
-    return loops([extents, attrs](const KernelCall& call) {
+    return kernelOf([extents, attrs](const KernelCall& call) {
         const double *x = input(call, 0), *gamma = input(call, 1), *beta = input(call, 2);
         const double *runningMean = input(call, 3), *runningVariance = input(call, 4), *sums = input(call, 5);
         double *y = output(call, 0), *mean = output(call, 1), *invStd = output(call, 2);
@@ -49,7 +49,7 @@ std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Graph& graph, const Nod
 
 std::unique_ptr<Kernel> makeBatchNormBackwardSums(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
-    return loops([extents](const KernelCall& call) {
+    return kernelOf([extents](const KernelCall& call) {
         const double *x = input(call, 0), *mean = input(call, 1), *invStd = input(call, 2), *dy = input(call, 3);
         double *sums = output(call, 0), *dgamma = output(call, 1), *dbeta = output(call, 2);
         for (std::int64_t c = 0; c < extents.c; ++c) {
@@ -68,7 +68,7 @@ std::unique_ptr<Kernel> makeBatchNormBackwardSums(const Graph& graph, const Node
 // As in batch_norm.cpp, with sums and count of all ranks.
 std::unique_ptr<Kernel> makeBatchNormBackwardFromSums(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));
-    return loops([extents](const KernelCall& call) {
+    return kernelOf([extents](const KernelCall& call) {
         const double *x = input(call, 0), *gamma = input(call, 1), *mean = input(call, 2), *invStd = input(call, 3);
         const double *dy = input(call, 4), *sums = input(call, 5);
         double* dx = output(call, 0);

@@ -10,7 +10,7 @@ namespace lockstep::reference {
 
 std::unique_ptr<Kernel> makeTranspose(const Graph& graph, const Node& node) {
     const Shape shape = inputShape(graph, node, 0);
-    return loops([shape](const KernelCall& call) {
+    return kernelOf([shape](const KernelCall& call) {
         const std::int64_t rows = shape[1], columns = shape[2];
         for (std::int64_t n = 0; n < shape[0]; ++n) {
             const double* x = input(call, 0) + n * rows * columns;
@@ -23,7 +23,7 @@ std::unique_ptr<Kernel> makeTranspose(const Graph& graph, const Node& node) {
 
 std::unique_ptr<Kernel> makeBroadcastAdd(const Graph& graph, const Node& node) {
     const std::int64_t count = inputShape(graph, node, 0).count(), width = count / inputShape(graph, node, 0)[0];
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double *x = input(call, 0), *table = input(call, 1);
         double* y = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] + table[i % width];
@@ -32,7 +32,7 @@ std::unique_ptr<Kernel> makeBroadcastAdd(const Graph& graph, const Node& node) {
 
 std::unique_ptr<Kernel> makePad(const Graph& graph, const Node& node) {
     const std::int64_t count = inputShape(graph, node, 0).count(), whole = outputShape(graph, node, 0).count();
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         std::fill_n(std::copy_n(input(call, 0), count, output(call, 0)), whole - count, 0.0);
     });
 }
@@ -50,7 +50,7 @@ void forEachToken(const Shape& x, const std::int32_t* lengths, Visit visit) {
 }  // namespace
 
 std::unique_ptr<Kernel> makeSequenceMean(const Graph& graph, const Node& node) {
-    return loops([x = inputShape(graph, node, 0)](const KernelCall& call) {
+    return kernelOf([x = inputShape(graph, node, 0)](const KernelCall& call) {
         std::fill_n(output(call, 0), x[0] * x[2], 0.0);
         forEachToken(x, input<std::int32_t>(call, 1), [&](std::int64_t n, std::int64_t token, double share) {
             const double* row = input(call, 0) + (n * x[1] + token) * x[2];
@@ -60,7 +60,7 @@ std::unique_ptr<Kernel> makeSequenceMean(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> makeSequenceMeanBackward(const Graph& graph, const Node& node) {
-    return loops([x = outputShape(graph, node, 0)](const KernelCall& call) {
+    return kernelOf([x = outputShape(graph, node, 0)](const KernelCall& call) {
         std::fill_n(output(call, 0), x.count(), 0.0);
         forEachToken(x, input<std::int32_t>(call, 1), [&](std::int64_t n, std::int64_t token, double share) {
             double* row = output(call, 0) + (n * x[1] + token) * x[2];

@@ -13,11 +13,11 @@
 namespace lockstep::reference {
 
 std::unique_ptr<Kernel> makeFill(std::size_t count, double value) {
-    return loops([=](const KernelCall& call) { std::fill_n(output(call, 0), count, value); });
+    return kernelOf([=](const KernelCall& call) { std::fill_n(output(call, 0), count, value); });
 }
 
 std::unique_ptr<Kernel> makeScale(std::size_t count, double factor) {
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double* from = input(call, 0);
         double* to = output(call, 0);
         for (std::size_t i = 0; i < count; ++i) to[i] = from[i] * factor;
@@ -25,7 +25,7 @@ std::unique_ptr<Kernel> makeScale(std::size_t count, double factor) {
 }
 
 std::unique_ptr<Kernel> makeFlatAdd(std::size_t count) {
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double* from = input(call, 0);
         double* to = output(call, 0);
         for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
@@ -33,7 +33,7 @@ std::unique_ptr<Kernel> makeFlatAdd(std::size_t count) {
 }
 
 std::unique_ptr<Kernel> makeSquareSum(std::size_t count) {
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double* slice = input(call, 0);
         double sum = 0;
         for (std::size_t i = 0; i < count; ++i) sum += slice[i] * slice[i];
@@ -42,7 +42,7 @@ std::unique_ptr<Kernel> makeSquareSum(std::size_t count) {
 }
 
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
-    return loops([clipNorm = rule.clipNorm, squareSums](const KernelCall& call) {
+    return kernelOf([clipNorm = rule.clipNorm, squareSums](const KernelCall& call) {
         double squares = 0;
         for (std::size_t i = 0; i < squareSums; ++i) squares += *input(call, 3 + i);
         const ReducedSums sums{*input(call, 0), *input(call, 1), *input(call, 2), std::sqrt(squares)};
@@ -158,11 +158,11 @@ std::unique_ptr<Kernel> makeUpdate(const UpdateRule& rule, std::span<const Updat
         for (const auto& [segment, matrix] : segments)
             update.step(segment, matrix, reinterpret_cast<double*>(call.workspace));
     };
-    return loops(std::move(body), workspace);
+    return kernelOf(std::move(body), workspace);
 }
 
 std::unique_ptr<Kernel> makeAverage(double decay, std::size_t count) {
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double* w = input(call, 0);
         if (input<UpdateGate>(call, 1)->skip != 0) return;
         double* average = output(call, 0);
@@ -172,7 +172,7 @@ std::unique_ptr<Kernel> makeAverage(double decay, std::size_t count) {
 }
 
 std::unique_ptr<Kernel> makeCommit(std::size_t count) {
-    return loops([=](const KernelCall& call) {
+    return kernelOf([=](const KernelCall& call) {
         const double* staged = input(call, 0);
         const UpdateGate& gate = *input<UpdateGate>(call, 1);
         if (gate.skip != 0) return;
