@@ -77,7 +77,7 @@ void checkBackends(std::vector<Finding>& out, Context& context) {
     for (const auto& info : context.environment().devices()) {
         const auto text = bf16Text(context.environment(), info);
         const Backend& backend = *context.environment().backend(info.backend);
-        const bool slow = backend.productSpeed(Precision::Bf16) < 1 ||
+        const bool slow = backend.productSpeed(Precision::Bf16) < kSlowProducts ||
                           backend.productUnits(Precision::Bf16) == ProductUnits::TilesDenied;
         if (!text.empty()) out.push_back({slow ? Verdict::Note : Verdict::Good, "precision on " + info.id, text, {}});
     }

@@ -42,6 +42,8 @@ struct ResolvedSpec {
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
+// Of Backend::productSpeed(): below it a precision is slower than f32 by more than a measurement is off.
+inline constexpr double kSlowProducts = 0.95;
 // Where products of matrices in the run's precision are slower than in f32 on its devices, a problem that says how
 // much, "run.slow-precision", or "run.tiles-denied" where the system is the cause; the run uses it all the same.
 // Measures the first time: see Backend::productSpeed().

@@ -225,7 +225,7 @@ std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
     if (units == ProductUnits::TilesDenied) return Problem{"precision", "run.tiles-denied", {resolved.spec.precision}};
     if (units == ProductUnits::Tiles) return std::nullopt;  // several times as fast: nothing to measure
     const double speed = resolved.backend->productSpeed(resolved.precision());
-    if (resolved.precision() == Precision::Fp32 || speed == 0 || speed >= 1) return std::nullopt;
+    if (resolved.precision() == Precision::Fp32 || speed == 0 || speed >= kSlowProducts) return std::nullopt;
     std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), "%.2f", speed);
     return Problem{"precision", "run.slow-precision", {resolved.spec.precision, text.data()}};

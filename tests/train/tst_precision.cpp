@@ -186,6 +186,7 @@ private slots:
         QTest::addColumn<double>("speed");
         QTest::addColumn<int>("warnings");
         QTest::newRow("slower") << "bf16" << 0.512 << 1;
+        QTest::newRow("hardly slower") << "bf16" << 0.98 << 0;
         QTest::newRow("faster") << "bf16" << 1.7 << 0;
         QTest::newRow("unknown") << "bf16" << 0.0 << 0;
         QTest::newRow("fp32") << "fp32" << 0.512 << 0;
