@@ -291,8 +291,8 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     out["messages"] = messagesJson(query.messages(row.id), words);
     out["bandwidths"] = bandwidthsJson(bindingOf(query, row.id));
     out["spec"] = Json::parse(toJson(spec));
-    if (const auto started = query.started(row.id); started && !started->precision.empty())
-        out["precision"] = started->precision;
+    const auto started = query.started(row.id);
+    out["precision"] = started && !started->precision.empty() ? Json(started->precision) : Json();
     out["metrics"] = query.metrics(row.id);
     out["checkpoints"] = checkpointsJson(row);
     if (const auto freed = checkpointsFreedAt(std::filesystem::path(row.runDirectory) / "checkpoints"))
