@@ -53,6 +53,11 @@ bool readLine(std::string& line, std::int64_t number) {
     return true;
 }
 
+bool AskedFor::findsAny() const {
+    return std::ranges::any_of(samples,
+                               [](const AskedSample& each) { return !std::holds_alternative<Problem>(each.content); });
+}
+
 AskedFor askedFor(const std::vector<std::string>& paths, const OpenedModel& model) {
     AskedFor asked;
     std::string line;

@@ -18,6 +18,8 @@ bool readsTexts(const OpenedModel& model);
 struct AskedFor {
     std::vector<AskedSample> samples;
     std::int64_t blankLines = 0;
+
+    bool findsAny() const;  // something to answer
 };
 AskedFor askedFor(const std::vector<std::string>& paths, const OpenedModel& model);
 

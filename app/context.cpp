@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "app/listing.h"
-#include "engine/train/choose_precision.h"
+#include "app/measured_precision.h"
 #include "engine/train/open_data.h"
 
 namespace lockstep {
@@ -37,7 +37,7 @@ int Context::report(const std::vector<Problem>& problems) const {
 void Context::choosePrecision(ResolvedSpec& resolved, const DatasetInfo& data) const {
     const TrialSpec& spec = resolved.spec;
     const ModelInput input = modelInput(*resolved.model, data, spec.batch, spec.labelSmoothing);
-    if (const auto chosen = lockstep::choosePrecision(resolved, input, {}))
+    if (const auto chosen = choosePrecisionShown(resolved, input))
         fmt::print(stderr, "{}\n", m_words.what(chosen->words));
 }
 

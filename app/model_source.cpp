@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/measured_precision.h"
 #include "engine/spec/kept_checkpoints.h"
-#include "engine/train/choose_precision.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trained_on.h"
 
@@ -67,23 +67,18 @@ Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const Checkpoin
     }
 }
 
-namespace {
-
-// Of what the model is to compute in. With "auto" that is found out.
 std::vector<Problem> settlePrecision(OpenedModel& model, const AskedOn& on) {
     std::vector<Problem> remarks;
     ResolvedSpec& resolved = model.resolved;
     const ModelInput input =
         modelInput(*resolved.model, model.trained, resolved.spec.batch, resolved.spec.labelSmoothing);
-    if (auto chosen = choosePrecision(resolved, input, {.inference = true}))
+    if (auto chosen = choosePrecisionShown(resolved, input, {.inference = true}))
         remarks.push_back(std::move(chosen->words));
     else if (auto other = otherPrecision(model.checkpoint.spec, resolved); other && !on.precision)
         remarks.push_back(std::move(*other));
     if (auto slow = slowPrecision(resolved)) remarks.push_back(std::move(*slow));
     return remarks;
 }
-
-}  // namespace
 
 Result<OpenedModel> openModelSource(const ModelSource& source, const Environment& environment) {
     auto opened = openCheckpoint(source.word, source.choice);
@@ -94,14 +89,12 @@ Result<OpenedModel> openModelSource(const ModelSource& source, const Environment
     auto trained = trainedOn(checkpoint, resolved.value());
     if (!trained.ok()) return trained.problems();
     const std::int64_t trial = namesTrial(source.word) ? chosen.trial : checkpoint.trial;
-    OpenedModel model{chosen.file,
-                      chosen.role,
-                      trial,
-                      std::move(checkpoint),
-                      std::move(resolved).value(),
-                      std::move(trained).value()};
-    model.remarks = settlePrecision(model, source.on);
-    return model;
+    return OpenedModel{chosen.file,
+                       chosen.role,
+                       trial,
+                       std::move(checkpoint),
+                       std::move(resolved).value(),
+                       std::move(trained).value()};
 }
 
 decltype(Watch::onStuck) endingProcess(const Context& context) {

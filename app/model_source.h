@@ -26,12 +26,15 @@ struct OpenedModel {
     std::string role;        // "best", "last", "epoch-7"; of a file: its path
     std::int64_t trial = 0;  // that was asked for; of a file: the one that it says
     Checkpoint checkpoint;
-    ResolvedSpec resolved;              // on those devices, in that precision
-    DatasetInfo trained;                // what the model knows of its data
-    std::vector<Problem> remarks = {};  // on the precision: which was chosen, that it is another, that it is slow
+    ResolvedSpec resolved;  // on those devices, in that precision
+    DatasetInfo trained;    // what the model knows of its data
 };
-// Problems: those of openCheckpoint(), resolveToEvaluate() and trainedOn(). With --precision auto the model is timed.
+// Problems: those of openCheckpoint(), resolveToEvaluate() and trainedOn().
 Result<OpenedModel> openModelSource(const ModelSource& source, const Environment& environment);
+
+// With --precision auto times the model, and takes what is fastest: to be called once nothing else can be wrong.
+// Remarks on the precision: which was chosen, that it is another than the training's, that it is slow.
+std::vector<Problem> settlePrecision(OpenedModel& model, const AskedOn& on);
 
 // For whoever asks it: where a device or the data hang, says so and ends the process, as threads cannot be ended.
 // `context` outlives what this returns.

@@ -1,7 +1,6 @@
 #include "app/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,16 +35,6 @@ std::string dataProgressText(const DataProgress& event) {
                        event.bytes > 0 ? " into a file of about " + bytesText(event.bytes) : "", countText(event.done),
                        countText(event.total), rateText(event.samplesPerSecond),
                        std::isfinite(left) ? ", " + durationText(left) + " left" : "");
-}
-
-SampleLine::SampleLine() : m_shows(isatty(STDERR_FILENO)) {}
-
-SampleLine::~SampleLine() {
-    if (m_shows) fmt::print(stderr, "\r\033[K");
-}
-
-void SampleLine::show(std::int64_t done, std::int64_t total) const {
-    if (m_shows) fmt::print(stderr, "\r\033[K{} of {}", countText(done), samplesText(total));
 }
 
 void Progress::take(const TrainEvent& event) {

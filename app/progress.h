@@ -12,19 +12,6 @@ namespace lockstep {
 // "reading the data: 12 000 of 60 000 samples, 2 300/s…"; "listing files: 320 000".
 std::string dataProgressText(const DataProgress& event);
 
-// "640 of 6 000 samples", on a line of the standard error that goes when this does; nothing where that is no terminal.
-class SampleLine {
-public:
-    SampleLine();
-    ~SampleLine();
-    SampleLine(const SampleLine&) = delete;
-    SampleLine& operator=(const SampleLine&) = delete;
-    void show(std::int64_t done, std::int64_t total) const;  // one thread at a time
-
-private:
-    bool m_shows;
-};
-
 // Where a run stands and how long it will take, from its events. Plain arithmetic, no terminal.
 class Progress {
 public:

@@ -8,9 +8,9 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
+#include "app/measured_precision.h"
 #include "app/model_input.h"
 #include "app/spec_options.h"
-#include "engine/train/choose_precision.h"
 #include "engine/train/loader_benchmark.h"
 #include "engine/train/open_data.h"
 #include "engine/train/trainer.h"
@@ -167,7 +167,7 @@ int bench(Context& context, const BenchOptions& options) {
     if (!input.ok()) return context.report(input.problems());
     ResolvedSpec timed = resolved.value();
     const auto chosen =
-        choosePrecision(timed, input.value(), {.seconds = options.seconds, .inference = options.inference});
+        choosePrecisionShown(timed, input.value(), {.seconds = options.seconds, .inference = options.inference});
     if (chosen && !options.json) printSpeeds(*chosen, options.inference, context.words());
     const auto result = benchmark({.resolved = timed,
                                    .input = input.value(),

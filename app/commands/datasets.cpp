@@ -24,7 +24,7 @@ struct DatasetsOptions {
     bool json = false;
 };
 
-int list(Context& context, bool json) {
+int listDatasets(Context& context, bool json) {
     if (json) {
         fmt::print("{}\n", jsonOf(offeredDatasets(context.environment())));
         return kDone;
@@ -40,7 +40,7 @@ int list(Context& context, bool json) {
 }
 
 int datasets(Context& context, const DatasetsOptions& options) {
-    if (options.name.empty()) return list(context, options.json);
+    if (options.name.empty()) return listDatasets(context, options.json);
     const auto* entry = context.environment().dataset(options.name);
     if (!entry) {
         std::string known;

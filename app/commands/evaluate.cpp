@@ -1,7 +1,6 @@
 #include "engine/train/evaluate.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include "app/model_source.h"
 #include "app/progress.h"
 #include "app/spec_options.h"
+#include "app/status_line.h"
 #include "datasets/catalog.h"
 #include "engine/train/asked_data.h"
 #include "engine/train/open_data.h"
@@ -81,14 +81,10 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return resolved.problems();
     model.resolved = std::move(resolved).value();
-    const bool shows = !options.json && isatty(STDERR_FILENO);
-    const auto progress = [shows](const DataProgress& now) {
-        if (shows) fmt::print(stderr, "\r\033[K{}", dataProgressText(now));
-    };
-    OpeningWatch watch = watchWithRate(progress);
+    const StatusLine line;
+    OpeningWatch watch = watchWithRate([&line](const DataProgress& now) { line.say(dataProgressText(now)); });
     watch.trains = false;
     auto data = openData(model.resolved, std::move(watch));
-    if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
     std::string name = dataName(model.resolved.spec);
@@ -101,7 +97,7 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {
-    const SampleLine line;
+    const StatusLine line;
     const bool classifies = model.resolved.model->task != ModelTask::NextTokens;
     return evaluate({model.resolved, model.checkpoint, model.trained, asked.data, classifies,
                      [&line](std::int64_t done, std::int64_t total) { line.show(done, total); },
@@ -182,7 +178,7 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     const auto asked = openAsked(context, model.value(), options);
     if (!asked.ok()) return context.report(asked.problems());
     std::vector<Problem> remarks = asked.value().remarks;
-    std::ranges::copy(model.value().remarks, std::back_inserter(remarks));
+    std::ranges::move(settlePrecision(model.value(), options.model.on), std::back_inserter(remarks));
     if (!options.json) tell(remarks, context.words());
     EvaluateResult result = evaluateShown(context, model.value(), asked.value());
     std::vector<Problem> later = unreadable(asked.value(), result);

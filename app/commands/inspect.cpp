@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -8,6 +7,7 @@
 #include "app/format.h"
 #include "app/listing.h"
 #include "app/progress.h"
+#include "app/status_line.h"
 #include "datasets/catalog.h"
 #include "engine/train/open_data.h"
 
@@ -67,13 +67,10 @@ Result<const DatasetEntry*> entryFor(const InspectOptions& options, const Enviro
 
 // On a terminal a line that goes when it is done.
 Result<DatasetReport> reportOf(const DatasetEntry& entry, const std::string& path) {
-    OpeningWatch watch;
-    if (isatty(STDERR_FILENO))
-        watch = watchWithRate([](const DataProgress& now) { fmt::print(stderr, "\r\033[K{}", dataProgressText(now)); });
+    const StatusLine line;
+    OpeningWatch watch = watchWithRate([&line](const DataProgress& now) { line.say(dataProgressText(now)); });
     watch.sparesMany = true;
-    auto report = entry.inspect(path, ParamValues(entry.params), watch);
-    if (watch.progress) std::fputs("\r\033[K", stderr);
-    return report;
+    return entry.inspect(path, ParamValues(entry.params), watch);
 }
 
 int inspect(Context& context, const InspectOptions& options) {

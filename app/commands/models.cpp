@@ -23,7 +23,7 @@ std::string joined(const std::vector<std::string>& words) {
     return out;
 }
 
-int list(Context& context, bool json) {
+int listModels(Context& context, bool json) {
     if (json) {
         fmt::print("{}\n", jsonOf(offeredModels(context.environment())));
         return kDone;
@@ -52,7 +52,7 @@ void printModel(const ModelEntry& model, const ModelInput& input, const Graph& f
 }
 
 int models(Context& context, const ModelsOptions& options) {
-    if (options.name.empty()) return list(context, options.json);
+    if (options.name.empty()) return listModels(context, options.json);
     const auto* model = context.environment().model(options.name);
     if (!model) {
         std::vector<std::string> known;

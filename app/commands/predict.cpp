@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -17,7 +16,8 @@
 #include "app/listing.h"
 #include "app/model_source.h"
 #include "app/number_checks.h"
-#include "app/progress.h"
+#include "app/predict_summary.h"
+#include "app/status_line.h"
 #include "datasets/asked_samples.h"
 #include "engine/core/utf8.h"
 #include "engine/train/continue_text.h"
@@ -137,59 +137,27 @@ int longestName(const AskedSamples& samples) {
     return columns;
 }
 
-double percentile(const std::vector<double>& sorted, double share) {
-    if (sorted.empty()) return 0;
-    const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-    return sorted[std::clamp<std::size_t>(at, 1, sorted.size()) - 1];
-}
-
-void tellOfBlankLines(std::int64_t lines) {
-    if (lines > 0) fmt::print(stderr, "{} passed over: no path is empty\n", plural(lines, "blank line"));
-}
-
-void printSummary(const PredictResult& result, std::int64_t failed, std::int64_t blankLines,
-                  const PredictOptions& options, const OpenedModel& model) {
-    std::vector<double> times = result.batchSeconds;
-    std::ranges::sort(times);
-    const auto samples = static_cast<std::int64_t>(result.answers.size());
-    const double rate = result.seconds > 0 ? static_cast<double>(samples) / result.seconds : 0;
-    const double p50 = 1000 * percentile(times, 0.5), p95 = 1000 * percentile(times, 0.95),
-                 p99 = 1000 * percentile(times, 0.99);
-    if (options.json) {
-        fmt::print("{}\n", lineOf({{"summary",
-                                    {{"samples", samples},
-                                     {"failed", failed},
-                                     {"blank_lines", blankLines},
-                                     {"devices", model.resolved.spec.devices},
-                                     {"precision", model.resolved.spec.precision},
-                                     {"seconds", result.seconds},
-                                     {"samples_per_second", rate},
-                                     {"batch", options.batch},
-                                     {"batch_ms", {{"p50", p50}, {"p95", p95}, {"p99", p99}}}}}}));
-        return;
-    }
-    tellOfBlankLines(blankLines);
-    if (failed == samples) {
-        fmt::print(stderr, "no answers: {} could not be answered\n", samplesText(failed));
-        return;
-    }
-    fmt::print(stderr, "{} on {} in {}: {}, {}; a batch of {} takes {:.1f} ms (p95 {:.1f}, p99 {:.1f})\n",
-               samplesText(samples), printable(model.resolved.spec.devices), model.resolved.spec.precision,
-               durationText(result.seconds), rateText(rate), std::min(options.batch, samples), p50, p95, p99);
-    if (failed > 0) fmt::print(stderr, "{} could not be answered\n", countText(failed));
+// Settles it; in JSON the summary has what there is to say.
+std::vector<Problem> tellOfPrecision(const Context& context, const PredictOptions& options, OpenedModel& model) {
+    auto remarks = settlePrecision(model, options.model.on);
+    for (std::size_t i = 0; i < remarks.size() && !options.json; ++i)
+        fmt::print(stderr, "lockstep: {}\n", context.words().what(remarks[i]));
+    return remarks;
 }
 
 PredictResult predictShown(const Context& context, PredictRequest request) {
-    const SampleLine line;
+    const StatusLine line;
     request.progress = [&line, all = request.data->info().count](std::int64_t done) { line.show(done, all); };
     request.onStuck = endingProcess(context);
     return predict(request);
 }
 
-int predictAll(const Context& context, const PredictOptions& options, const OpenedModel& model) {
+int predictAll(const Context& context, const PredictOptions& options, OpenedModel& model) {
     AskedFor asked = askedFor(options.paths, model);
+    const bool finds = asked.findsAny();
     const auto data = std::make_shared<AskedSamples>(model.trained, std::move(asked.samples));
     if (data->info().count == 0) throw ProblemError({"PATH", "predict.nothing-asked", {}});
+    const auto remarks = finds ? tellOfPrecision(context, options, model) : std::vector<Problem>();
     const PredictResult result =
         predictShown(context, {model.resolved, model.checkpoint, model.trained, data, options.batch});
     const AnswerPrinter printer(options, model, context.words(), longestName(*data));
@@ -198,12 +166,15 @@ int predictAll(const Context& context, const PredictOptions& options, const Open
     for (std::int64_t i = 0; i < data->info().count; ++i)
         failed +=
             printer.row(data->sample(i).name, result.answers[static_cast<std::size_t>(i)], data->failure(i)) ? 0 : 1;
-    printSummary(result, failed, asked.blankLines, options, model);
+    const PredictSummary summary(result, model.resolved.spec, options.batch, failed, asked.blankLines);
+    if (options.json) summary.printJson(problemsJson(remarks, context.words()));
+    else summary.print();
     return failed > 0 ? kFailed : kDone;
 }
 
 // Each line is answered before the next is read, by one row: for programs, and the window.
-int predictLines(const Context& context, const PredictOptions& options, const OpenedModel& model) {
+int predictLines(const Context& context, const PredictOptions& options, OpenedModel& model) {
+    tellOfPrecision(context, options, model);
     constexpr int kPathColumns = 40, kLineColumns = 12;  // of names that nobody knows yet
     const AnswerPrinter printer(options, model, context.words(), readsTexts(model) ? kLineColumns : kPathColumns);
     Predictor predictor(model.resolved, model.checkpoint, model.trained);
@@ -220,7 +191,8 @@ int predictLines(const Context& context, const PredictOptions& options, const Op
 }
 
 // The prompt comes with the first bytes: what is refused has printed nothing.
-int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
+int continuePrompt(const Context& context, const PredictOptions& options, OpenedModel& model) {
+    tellOfPrecision(context, options, model);
     const bool isSeen = isatty(STDOUT_FILENO) != 0;  // a model may write what a terminal obeys
     std::string before = options.prompt;
     const auto stream = [&before, isSeen](std::string_view text) {
@@ -240,13 +212,9 @@ int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
 }
 
 int predictAsAsked(Context& context, const PredictOptions& options) {
-    const auto model = openModelSource(options.model, context.environment());
+    auto model = openModelSource(options.model, context.environment());
     if (!model.ok()) return context.report(model.problems());
-    if (!options.json && !options.interactive) {
-        for (const Problem& each : model.value().remarks)
-            fmt::print(stderr, "lockstep: {}\n", context.words().what(each));
-    }
-    if (!options.prompt.empty()) return continuePrompt(options, model.value());
+    if (!options.prompt.empty()) return continuePrompt(context, options, model.value());
     if (model.value().resolved.model->task == ModelTask::NextTokens)
         return context.report(
             {{"PATH", "predict.needs-prompt", {model.value().resolved.model->name, options.model.word}}});

@@ -15,6 +15,7 @@ constexpr double kFaster = 1.05;
 constexpr auto kSpeed = &PrecisionSpeed::samplesPerSecond;
 
 double speedIn(ResolvedSpec resolved, Precision precision, const ModelInput& input, const PrecisionTiming& timing) {
+    if (timing.begins) timing.begins(precision);
     resolved.spec.precision = text(precision);
     return benchmark({resolved, input, 1, 1, timing.seconds, timing.inference, timing.stop}).samplesPerSecond;
 }

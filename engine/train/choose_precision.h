@@ -18,6 +18,7 @@ struct PrecisionTiming {
     double seconds = 1;      // about, for each precision after a warm-up
     bool inference = false;  // evaluation's program instead of training's
     std::stop_token stop = {};
+    std::function<void(Precision)> begins = {};  // called before each is timed
 };
 // How fast the resolved model is on its devices in each precision that they offer, fp32 first, on made samples. One for
 // which memory does not suffice is left out. Not in fp16, whose range asks for a scaled loss: that is somebody's

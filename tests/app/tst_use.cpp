@@ -100,6 +100,7 @@ private slots:
 
     // Checkpoints keep fp32. What it comes to in another precision stands beside.
     void anotherPrecisionIsAskedFor() {
+        QVERIFY(QDir().mkpath(m_program.path("empty")));
         const auto kept = [&] { return m_program.trial(1)["evaluations"].toArray(); };
         const QStringList asked{"evaluate", "1", "--json", "--precision"};
         for (const char* precision : {"fp32", "bf16"}) {
@@ -111,6 +112,13 @@ private slots:
         QCOMPARE(kept().at(1)["precision"].toString(), QString("fp32"));
         const auto fastest = m_program.run({"predict", "1", m_program.path("photos/test"), "--precision", "auto"});
         QVERIFY2(fastest.status == 0 && fastest.err.contains("(precision=auto)"), qPrintable(fastest.err));
+        const auto summary =
+            m_program.run({"predict", "1", m_program.path("photos/test"), "--precision", "auto", "--json"});
+        const QJsonArray remarks = summary.last()["summary"].toObject()["remarks"].toArray();
+        QVERIFY2(summary.err.isEmpty() && !remarks.isEmpty(), qPrintable(summary.err));
+        QCOMPARE(remarks.at(0).toObject()["code"].toString(), QString("run.precision-chosen"));
+        const auto nothing = m_program.run({"predict", "1", m_program.path("empty"), "--precision", "auto"});
+        QVERIFY2(nothing.status == 1 && !nothing.err.contains("precision"), qPrintable(nothing.err));  // nor measured
         for (const auto& [precision, why] :
              {std::pair{"tf32", "cpu devices do not compute in tf32"}, {"bf17", "fp32, tf32"}, {"", "fp32, tf32"}}) {
             const auto refused = m_program.run(asked + QStringList{precision});
