@@ -19,7 +19,7 @@ struct AskedFor {
     std::vector<AskedSample> samples;
     std::int64_t blankLines = 0;
 
-    bool findsAny() const;  // something to answer
+    bool findsAny() const;  // a sample that is there, whether it can be read or not
 };
 AskedFor askedFor(const std::vector<std::string>& paths, const OpenedModel& model);
 

@@ -26,7 +26,7 @@ struct OpenedModel {
     std::string role;        // "best", "last", "epoch-7"; of a file: its path
     std::int64_t trial = 0;  // that was asked for; of a file: the one that it says
     Checkpoint checkpoint;
-    ResolvedSpec resolved;  // on those devices, in that precision
+    ResolvedSpec resolved;  // on those devices, in that precision; "auto" until settlePrecision()
     DatasetInfo trained;    // what the model knows of its data
 };
 // Problems: those of openCheckpoint(), resolveToEvaluate() and trainedOn().

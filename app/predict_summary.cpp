@@ -12,6 +12,7 @@
 
 namespace lockstep {
 
+// By the nearest rank.
 static double percentile(const std::vector<double>& sorted, double share) {
     if (sorted.empty()) return 0;
     const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
