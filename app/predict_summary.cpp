@@ -48,12 +48,13 @@ void PredictSummary::print() const {
 }
 
 void PredictSummary::printJson(Json remarks) const {
+    const bool isSettled = m_spec.precision != kAutoPrecision;  // it is not where nothing was computed
     fmt::print("{}\n", lineOf({{"summary",
                                 {{"samples", m_samples},
                                  {"failed", m_failed},
                                  {"blank_lines", m_blankLines},
                                  {"devices", m_spec.devices},
-                                 {"precision", m_spec.precision},
+                                 {"precision", isSettled ? Json(m_spec.precision) : Json()},
                                  {"seconds", m_seconds},
                                  {"samples_per_second", m_rate},
                                  {"batch", m_batch},

@@ -139,10 +139,6 @@ void printEvaluation(const EvaluationText& text, const std::vector<Problem>& rem
     std::fflush(stdout);
 }
 
-void tell(const std::vector<Problem>& remarks, const Words& words) {
-    for (const Problem& remark : remarks) fmt::print(stderr, "lockstep: {}\n", words.what(remark));
-}
-
 // Null, or why it could not be kept: what was found stands all the same.
 std::exception_ptr tryToKeep(Evaluation& evaluation, const DataKnown& known, std::vector<Problem>& remarks) {
     try {
@@ -179,7 +175,7 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     if (!asked.ok()) return context.report(asked.problems());
     std::vector<Problem> remarks = asked.value().remarks;
     std::ranges::move(settlePrecision(model.value(), options.model.on), std::back_inserter(remarks));
-    if (!options.json) tell(remarks, context.words());
+    if (!options.json) fmt::print(stderr, "{}", context.words().report(remarks));
     EvaluateResult result = evaluateShown(context, model.value(), asked.value());
     std::vector<Problem> later = unreadable(asked.value(), result);
     if (options.json) std::ranges::move(std::exchange(later, {}), std::back_inserter(remarks));
@@ -192,7 +188,7 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     std::exception_ptr unkept = keeps && options.json ? tryToKeep(evaluation, known, remarks) : nullptr;
     printEvaluation(text, remarks, options, context.words());
     if (keeps && !options.json) unkept = tryToKeep(evaluation, known, later);
-    tell(later, context.words());
+    fmt::print(stderr, "{}", context.words().report(later));
     if (unkept) std::rethrow_exception(unkept);
     return kDone;
 }

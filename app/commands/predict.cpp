@@ -140,8 +140,7 @@ int longestName(const AskedSamples& samples) {
 // Settles it; in JSON the summary has what there is to say.
 std::vector<Problem> tellOfPrecision(const Context& context, const PredictOptions& options, OpenedModel& model) {
     auto remarks = settlePrecision(model, options.model.on);
-    for (std::size_t i = 0; i < remarks.size() && !options.json; ++i)
-        fmt::print(stderr, "lockstep: {}\n", context.words().what(remarks[i]));
+    if (!options.json) fmt::print(stderr, "{}", context.words().report(remarks));
     return remarks;
 }
 
@@ -192,6 +191,7 @@ int predictLines(const Context& context, const PredictOptions& options, OpenedMo
 
 // The prompt comes with the first bytes: what is refused has printed nothing.
 int continuePrompt(const Context& context, const PredictOptions& options, OpenedModel& model) {
+    requirePrompt(model.resolved, options.prompt);
     tellOfPrecision(context, options, model);
     const bool isSeen = isatty(STDOUT_FILENO) != 0;  // a model may write what a terminal obeys
     std::string before = options.prompt;

@@ -12,12 +12,6 @@ namespace lockstep {
 
 namespace {
 
-void requireText(const ContinueRequest& request) {
-    if (request.resolved.model->task != ModelTask::NextTokens)
-        throw ProblemError({"--prompt", "predict.no-text", {request.resolved.model->name}});
-    requireUtf8("--prompt", request.prompt);
-}
-
 // A world of the first device alone, whose run writes such a text.
 ResolvedSpec writerSpec(const ContinueRequest& request) {
     ResolvedSpec alone = request.resolved;
@@ -54,8 +48,14 @@ private:
 
 }  // namespace
 
+void requirePrompt(const ResolvedSpec& resolved, const std::string& prompt) {
+    if (resolved.model->task != ModelTask::NextTokens)
+        throw ProblemError({"--prompt", "predict.no-text", {resolved.model->name}});
+    requireUtf8("--prompt", prompt);
+}
+
 std::string continueText(const ContinueRequest& request) {
-    requireText(request);
+    requirePrompt(request.resolved, request.prompt);
     const ResolvedSpec alone = writerSpec(request);
     DatasetInfo train = request.trained;
     train.count = 1;

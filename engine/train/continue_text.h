@@ -22,7 +22,9 @@ struct ContinueRequest {
     std::function<bool(std::string_view)> onBytes;  // whole characters, as they come; false: enough
 };
 // Lets a model that foretells bytes go on with a prompt; returns what it wrote, less where its logits are no numbers.
-// Throws ProblemError ("predict.no-text": the model foretells no bytes; "text.not-utf8") and EngineError.
+// Throws EngineError, and ProblemError as requirePrompt() does.
 std::string continueText(const ContinueRequest& request);
+// Throws ProblemError: "predict.no-text", the model foretells no bytes; "text.not-utf8".
+void requirePrompt(const ResolvedSpec& resolved, const std::string& prompt);
 
 }  // namespace lockstep

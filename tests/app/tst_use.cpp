@@ -112,6 +112,7 @@ private slots:
         QCOMPARE(kept().at(1)["precision"].toString(), QString("fp32"));
         const auto fastest = m_program.run({"predict", "1", m_program.path("photos/test"), "--precision", "auto"});
         QVERIFY2(fastest.status == 0 && fastest.err.contains("(precision=auto)"), qPrintable(fastest.err));
+        QVERIFY2(fastest.err.contains("→"), qPrintable(fastest.err));  // what is remarked has its remedy
         const auto summary =
             m_program.run({"predict", "1", m_program.path("photos/test"), "--precision", "auto", "--json"});
         const QJsonArray remarks = summary.last()["summary"].toObject()["remarks"].toArray();
@@ -119,6 +120,8 @@ private slots:
         QCOMPARE(remarks.at(0).toObject()["code"].toString(), QString("run.precision-chosen"));
         const auto nothing = m_program.run({"predict", "1", m_program.path("empty"), "--precision", "auto"});
         QVERIFY2(nothing.status == 1 && !nothing.err.contains("precision"), qPrintable(nothing.err));  // nor measured
+        const auto none = m_program.run({"predict", "1", m_program.path("empty"), "--precision", "auto", "--json"});
+        QVERIFY2(none.last()["summary"].toObject()["precision"].isNull(), qPrintable(none.out));
         for (const auto& [precision, why] :
              {std::pair{"tf32", "cpu devices do not compute in tf32"}, {"bf17", "fp32, tf32"}, {"", "fp32, tf32"}}) {
             const auto refused = m_program.run(asked + QStringList{precision});
@@ -265,8 +268,9 @@ private slots:
         QCOMPARE(other.last()["prompt"].toString(), QString("to be"));
         QVERIFY(!other.last()["text"].toString().isEmpty());
         QCOMPARE(m_program.run({"predict", "2", m_program.path("notes.txt")}).status, 2);
-        const auto noText = m_program.run({"predict", "1", "--prompt", "to be"});
+        const auto noText = m_program.run({"predict", "1", "--prompt", "to be", "--precision", "auto"});
         QVERIFY2(noText.status == 2 && noText.out.isEmpty(), qPrintable(noText.out));
+        QVERIFY2(!noText.err.contains("precision=auto"), qPrintable(noText.err));  // nor measured
         QCOMPARE(m_program.shell("\"$0\" predict 2 --prompt $'\\xff\\xfe'", {}).status, 2);
         const auto evaluated = m_program.run({"evaluate", "2", "--json"});
         QVERIFY(evaluated.last()["perplexity"].toDouble() > 1 && evaluated.last()["bits_per_byte"].toDouble() > 0);
