@@ -34,6 +34,13 @@ std::string processorName() {
     return name.empty() ? "CPU" : name;
 }
 
+// By which timings are kept: virtual machines give the same name to several kinds.
+std::string processorKind() {
+    std::string kind = processorName();
+    for (const char* number : {"cpu family\t", "model\t", "stepping\t"}) kind.append("-").append(processorInfo(number));
+    return kind;
+}
+
 bool hasTiles() { return (processorInfo("flags") + ' ').find(" amx_bf16 ") != std::string::npos; }
 
 int permittedCores() {
@@ -49,7 +56,7 @@ bool isTrained(const Graph& graph) {
 
 class CpuBackend final : public Backend {
 public:
-    explicit CpuBackend(std::filesystem::path timings) : m_timings(std::move(timings), processorName()) {}
+    explicit CpuBackend(std::filesystem::path timings) : m_timings(std::move(timings), processorKind()) {}
 
     std::string_view name() const override { return "cpu"; }
 
