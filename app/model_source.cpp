@@ -76,7 +76,6 @@ std::vector<Problem> settlePrecision(OpenedModel& model, const AskedOn& on) {
         remarks.push_back(std::move(chosen->words));
     else if (auto other = otherPrecision(model.checkpoint.spec, resolved); other && !on.precision)
         remarks.push_back(std::move(*other));
-    if (auto slow = slowPrecision(resolved)) remarks.push_back(std::move(*slow));
     return remarks;
 }
 

@@ -145,8 +145,7 @@ int benchLoader(Context& context, const ResolvedSpec& resolved, const BenchOptio
 }
 
 void printSpeeds(const ChosenPrecision& chosen, bool inference, const Words& words) {
-    if (chosen.speeds.empty()) fmt::print("{}\n", words.what(chosen.words));
-    else fmt::print("{}\n", words.remedy(chosen.words));
+    fmt::print("{} {}\n", words.what(chosen.words), words.remedy(chosen.words));
     for (const PrecisionSpeed& each : chosen.speeds)
         fmt::print("{} in {}: {:.1f} samples per second, {:.2f} times fp32\n", inference ? "answering" : "training",
                    text(each.precision), each.samplesPerSecond,
@@ -160,9 +159,6 @@ int bench(Context& context, const BenchOptions& options) {
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
     if (options.loader) return benchLoader(context, resolved.value(), options);
-    const auto slow = slowPrecision(resolved.value());
-    if (slow && !options.json)
-        fmt::print(stderr, "{} {}\n", context.words().what(*slow), context.words().remedy(*slow));
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     ResolvedSpec timed = resolved.value();
@@ -176,6 +172,7 @@ int bench(Context& context, const BenchOptions& options) {
                                    .inference = options.inference});
     if (!options.json) {
         printResult(timed, result);
+        if (result.ofPrecision) fmt::print(stderr, "{}", context.words().report({*result.ofPrecision}));
         return kDone;
     }
     Json json = resultJson(timed, result);

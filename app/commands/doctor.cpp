@@ -9,6 +9,7 @@
 #include "engine/history/trial_query.h"
 #include "engine/history/trial_store.h"
 #include "engine/session/places.h"
+#include "engine/train/precision_remark.h"
 
 namespace lockstep {
 

@@ -178,6 +178,7 @@ int evaluateAsAsked(Context& context, EvaluateOptions options) {
     if (!options.json) fmt::print(stderr, "{}", context.words().report(remarks));
     EvaluateResult result = evaluateShown(context, model.value(), asked.value());
     std::vector<Problem> later = unreadable(asked.value(), result);
+    if (result.ofPrecision) later.insert(later.begin(), *result.ofPrecision);
     if (options.json) std::ranges::move(std::exchange(later, {}), std::back_inserter(remarks));
     Evaluation evaluation = evaluationOf(std::move(result), model.value(), asked.value(), options);
     const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model,

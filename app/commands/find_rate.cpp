@@ -45,10 +45,13 @@ public:
         : m_test(test), m_control(control), m_words(words), m_onRate(std::move(onRate)) {}
 
     void post(std::int64_t, const TrainEvent& event) override {
-        if (const auto* message = std::get_if<Message>(&event); message && message->level == "warning")
-            fmt::print(stderr, "{} {}\n", m_words.what(message->text), m_words.remedy(message->text));
+        if (const auto* message = std::get_if<Message>(&event); message && isTold(*message))
+            fmt::print(stderr, "{}", m_words.report({message->text}));
+        if (const auto* started = std::get_if<RunStarted>(&event)) m_precision = started->precision;
         if (const auto* step = std::get_if<StepDone>(&event)) add(step->loss);
     }
+
+    const std::string& precision() const { return m_precision; }
 
     void add(double loss) {
         if (m_test.isOver()) return;
@@ -58,10 +61,16 @@ public:
     }
 
 private:
+    static bool isTold(const Message& message) {
+        const bool isChosen = message.text.field == "precision" && message.text.code != kPrecisionMeasured;
+        return message.level == "warning" || isChosen;
+    }
+
     RateTest& m_test;
     RunControl& m_control;
     const Words& m_words;
     OnRate m_onRate;
+    std::string m_precision;  // that the run computes in
 };
 
 // Enough epochs for all rates. An update that is not finite ends the test, and a lost device must not repeat rates.
@@ -129,6 +138,7 @@ Json ratesJson(const RateTest& test, const TrialSpec& spec, const FindRateOption
             {"dataset", spec.dataset.id},
             {"batch", spec.batch},
             {"devices", spec.devices},
+            {"precision", spec.precision},
             {"from", options.range.from},
             {"to", options.range.to},
             {"steps", options.range.steps},
@@ -149,8 +159,9 @@ void printRateEvent(const RateTest& test, const RateRange& range) {
     std::fflush(stdout);
 }
 
-// The losses of a run, one for each rate until it blew up. The run's own failure is reported, and nothing returned.
-std::optional<int> testRates(Context& context, const TrialSpec& spec, const FindRateOptions& options, RateTest& test) {
+// The losses of a run, one for each rate until it blew up; its precision becomes the spec's. The run's own failure is
+// reported, and its status returned.
+std::optional<int> testRates(Context& context, TrialSpec& spec, const FindRateOptions& options, RateTest& test) {
     const RateRange& range = options.range;
     const OnRate tell = [&range](const RateTest& tested) { printRateEvent(tested, range); };
     RunControl control;
@@ -164,6 +175,7 @@ std::optional<int> testRates(Context& context, const TrialSpec& spec, const Find
     run.learningRate = [range](std::int64_t update) { return range.at(update); };
     const auto result = runPlainly(run, context.environment());
     if (!result.ok()) return context.report(result.problems());
+    spec.precision = listener.precision();
     const RunFailed& failed = result.value().failed;
     if (failed.kind == text(EngineError::Kind::NonFinite)) listener.add(std::numeric_limits<double>::quiet_NaN());
     if (test.isOver()) return std::nullopt;
@@ -178,11 +190,11 @@ int findRate(Context& context, const FindRateOptions& options) {
     if (!said.ok()) return context.report(said.problems());
     const auto asked = specFrom(said.value(), {}, context.environment());
     if (!asked.ok()) return context.report(asked.problems());
-    const TrialSpec spec = specOfRateTest(asked.value(), range);
+    TrialSpec spec = specOfRateTest(asked.value(), range);
     if (!options.json) {
-        fmt::print("{} on {}, batch {}, {}: {} with rates from {} to {}\n", spec.model.id,
-                   dataText(spec.dataset.id, dataName(spec)), spec.batch, spec.devices, plural(range.steps, "update"),
-                   testedRateText(range.from), testedRateText(range.to));
+        fmt::print("{} on {}, batch {}, {}, {}: {} with rates from {} to {}\n", spec.model.id,
+                   dataText(spec.dataset.id, dataName(spec)), spec.batch, spec.devices, spec.precision,
+                   plural(range.steps, "update"), testedRateText(range.from), testedRateText(range.to));
         std::fflush(stdout);
     }
     RateTest test(range);

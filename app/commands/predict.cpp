@@ -156,9 +156,11 @@ int predictAll(const Context& context, const PredictOptions& options, OpenedMode
     const bool finds = asked.findsAny();
     const auto data = std::make_shared<AskedSamples>(model.trained, std::move(asked.samples));
     if (data->info().count == 0) throw ProblemError({"PATH", "predict.nothing-asked", {}});
-    const auto remarks = finds ? tellOfPrecision(context, options, model) : std::vector<Problem>();
+    auto remarks = finds ? tellOfPrecision(context, options, model) : std::vector<Problem>();
     const PredictResult result =
         predictShown(context, {model.resolved, model.checkpoint, model.trained, data, options.batch});
+    if (result.ofPrecision) remarks.push_back(*result.ofPrecision);
+    if (result.ofPrecision && !options.json) fmt::print(stderr, "{}", context.words().report({*result.ofPrecision}));
     const AnswerPrinter printer(options, model, context.words(), longestName(*data));
     printer.head();
     std::int64_t failed = 0;

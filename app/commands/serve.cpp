@@ -27,7 +27,7 @@ One JSON object a line on the standard input, one answer a line on the standard 
   {"id":10,"request":"presets"}                       specs that come with the program
   {"id":11,"request":"hello"}                         the program's version
   {"id":12,"request":"asked_samples","spec":{...},"data":"","split":"test","samples":[0,7]}   what a model was asked about
-  {"id":13,"request":"speeds","spec":{...}}           samples per second in each precision: trains for a second in each
+  {"id":13,"request":"speeds","spec":{...}}           samples per second in each precision: trains in each by turns
 An answer repeats the id and has either the result's keys or "problems". A line has at most a mebibyte.
 With --progress lines come ahead of an answer that takes long: {"id":5,"reading":320000,"of":0}, how many samples are read,
 of how many; of 0, how many files are listed.)";

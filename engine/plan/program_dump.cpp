@@ -1,12 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <utility>
 
-#include "engine/backend/backend.h"
-#include "engine/graph/flops.h"
 #include "engine/graph/graph_builder.h"
-#include "engine/plan/program.h"
+#include "engine/plan/float_products.h"
 #include "engine/plan/recompute.h"
 #include "engine/plan/text_table.h"
 
@@ -86,29 +83,13 @@ std::string recomputeText(const Graph& graph) {
     return std::to_string(segments) + " segments, " + std::to_string(kernels) + " kernels once more";
 }
 
-// Whether it multiplies floats where the trial's precision is less: with operands of f32 in memory an algorithm says
-// what it rounds them to.
-bool multipliesFloats(const Program& program, const Node& node) {
-    const bool isAsked = program.precision == Precision::Bf16 && program.storage->dtype == DType::F32;
-    return isAsked && node.op->flops && !node.algorithm.empty() && operandsOf(node) == DType::F32;
-}
-
 // "bf16; fp32 in 14 of 62 convolutions and products, 21 % of all multiplications"; the same in each pass.
 std::string precisionText(const Program& program) {
     std::string out(lockstep::text(program.precision));
-    int all = 0, ofFloats = 0;
-    double flops = 0, flopsOfFloats = 0;
-    const Graph* graph = program.passes.front().graph.get();
-    for (const Node& node : graph ? graph->nodes() : std::span<const Node>()) {
-        if (!node.op->flops) continue;
-        ++all, flops += flopsOf(*graph, node);
-        if (multipliesFloats(program, node)) ++ofFloats, flopsOfFloats += flopsOf(*graph, node);
-    }
-    if (ofFloats == 0) return out;
-    const long share = std::lround(100 * flopsOfFloats / flops);
-    return out + "; fp32 in " + std::to_string(ofFloats) + " of " + std::to_string(all) + " convolutions and products" +
-           (program.passes.size() > 1 ? " of each pass, " : ", ") +
-           (share == 100 && ofFloats < all ? "over 99" : std::to_string(share)) + " % of all multiplications";
+    const FloatProducts floats = floatProducts(program);
+    if (floats.ofFloats == 0) return out;
+    return out + "; fp32 in " + floats.countText() + " convolutions and products" +
+           (program.passes.size() > 1 ? " of each pass, " : ", ") + floats.shareText() + " of all multiplications";
 }
 
 void printHeader(std::ostream& out, const Program& program) {

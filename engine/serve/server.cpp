@@ -9,7 +9,7 @@
 #include "engine/train/disk_need.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/open_data.h"
-#include "engine/train/plan_run.h"
+#include "engine/train/precision_remark.h"
 #include "engine/train/schedule.h"
 #include "engine/train/weights.h"
 
@@ -83,6 +83,8 @@ PlanAnswer Server::answer(const PlanRequest& request) {
                       {},
                       need.each,
                       need.kept};
+    if (const auto remark = precisionRemark(resolved, *run.ranks.front().training))
+        answer.ofPrecision = m_host.words.told(*remark);
     for (const auto& device : resolved.devices) answer.devices.push_back({device.id, device.threads, device.isVirtual});
     return answer;
 }

@@ -97,6 +97,7 @@ static void fields(auto& v, auto& e, const PlanAnswer*) {
     v("layers", e.layers), v("parameters", e.parameters), v("steps_per_epoch", e.stepsPerEpoch);
     v("total_steps", e.totalSteps), v("bytes_per_device", e.bytesPerDevice), v("devices", e.devices);
     v("bytes_per_checkpoint", e.bytesPerCheckpoint), v("checkpoints", e.checkpoints);
+    v.optional("precision", e.ofPrecision);
 }
 static void fields(auto& v, auto& e, const PrecisionRate*) {
     v("precision", e.precision), v("samples_per_second", e.samplesPerSecond);

@@ -148,6 +148,7 @@ struct PlanAnswer {
     std::vector<PlannedDevice> devices;
     std::uint64_t bytesPerCheckpoint = 0;
     std::int64_t checkpoints = 0;  // that the trial keeps; 0: the engine does not say
+    std::optional<ToldProblem> ofPrecision = {};
 };
 // How fast the model trains in each precision that its devices offer, fp32 first.
 struct PrecisionRate {
@@ -204,7 +205,7 @@ struct PlanRequest {
     using Answer = PlanAnswer;
     JsonText spec;
 };
-// Trains the model on made samples, for about a second in each precision, on the spec's devices.
+// Trains the model on made samples, in each precision by turns, for some seconds on the spec's devices.
 struct SpeedsRequest {
     static constexpr std::string_view kName = "speeds";
     using Answer = SpeedsAnswer;

@@ -5,6 +5,7 @@
 #include "engine/train/made_batch.h"
 #include "engine/train/make_group.h"
 #include "engine/train/memory_need.h"
+#include "engine/train/precision_remark.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 #include "engine/train/trainer.h"
@@ -126,6 +127,8 @@ BenchResult benchmark(const BenchRequest& request) {
     if (cause.rank >= 0) rethrow(cause);
     BenchResult result = ranks.front()->result();
     result.deviceBytes = plan.bytesPerDevice;
+    const RankPrograms& programs = plan.ranks.front();
+    result.ofPrecision = precisionRemark(resolved, request.inference ? *programs.evaluation : *programs.training);
     ModelInput whole = request.input;
     whole.batch = resolved.spec.batch;
     const auto forward = buildForward(*resolved.model, resolved.modelParams, whole, !request.inference);

@@ -8,6 +8,7 @@
 #include "engine/train/loader_slots.h"
 #include "engine/train/make_group.h"
 #include "engine/train/model_on_device.h"
+#include "engine/train/precision_remark.h"
 #include "engine/train/rank_threads.h"
 
 namespace lockstep {
@@ -162,6 +163,7 @@ EvaluateResult evaluate(const EvaluateRequest& request) {
     for (BadSamples::Found& each : bad.take()) result.unreadable.push_back(std::move(each.reason));
     std::ranges::sort(result.unreadable, {}, &Problem::field);
     result.remarks = request.data->takeRemarks();
+    result.ofPrecision = precisionRemark(request.resolved, *plan.ranks.front().evaluation);
     if (result.metrics.weight == 0 && !result.unreadable.empty()) throw ProblemError(result.unreadable.front());
     return result;
 }

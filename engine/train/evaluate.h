@@ -26,6 +26,7 @@ struct EvaluateResult {
     double seconds = 0;                   // of evaluating
     std::vector<Problem> unreadable;      // samples that count for nothing, with on_bad_sample=skip
     std::vector<Problem> remarks;         // Dataset::takeRemarks()
+    std::optional<Problem> ofPrecision;   // precisionRemark()
 };
 // Each device has the whole model and takes its share of every batch, as in training, by the same programs: on the
 // trial's own devices and data the result is what training said, bit by bit. No communication before the sums at the

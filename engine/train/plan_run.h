@@ -34,20 +34,15 @@ struct ResolvedSpec {
     std::vector<std::string> frozen;  // layers
     KeptCheckpoints kept;
 
-    // "auto", which a run replaces before it plans (choose_precision.h), is fp32 until then.
+    // "auto", which a run replaces before it plans (choose_precision.h), is fp32 until then; whether it measured for
+    // it.
+    bool isPrecisionMeasured = false;
     bool choosesPrecision() const { return spec.precision == kAutoPrecision; }
     Precision precision() const { return precisionOf(spec.precision).value_or(Precision::Fp32); }
     bool mixes() const;  // its samples are mixtures of two
 };
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
-
-// Of Backend::productSpeed(): below it a precision is slower than f32 by more than a measurement is off.
-inline constexpr double kSlowProducts = 0.95;
-// Where products of matrices in the run's precision are slower than in f32 on its devices, a problem that says how
-// much, "run.slow-precision", or "run.tiles-denied" where the system is the cause; the run uses it all the same.
-// Measures the first time: see Backend::productSpeed().
-std::optional<Problem> slowPrecision(const ResolvedSpec& resolved);
 
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.
 Partition partitionOf(const ResolvedSpec& resolved);

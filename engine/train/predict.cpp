@@ -13,6 +13,7 @@
 #include "engine/train/data_wait.h"
 #include "engine/train/loader_slots.h"
 #include "engine/train/make_group.h"
+#include "engine/train/precision_remark.h"
 #include "engine/train/rank_threads.h"
 
 namespace lockstep {
@@ -109,6 +110,7 @@ public:
             result.answers[static_cast<std::size_t>(m_mine->placeOf(static_cast<std::int64_t>(i)))] = m_answers[i];
         result.batchSeconds.insert(result.batchSeconds.end(), m_batchSeconds.begin(), m_batchSeconds.end());
         result.seconds = std::max(result.seconds, m_seconds);
+        if (m_group.rank() == 0) result.ofPrecision = m_ofPrecision;
     }
 
 private:
@@ -117,6 +119,7 @@ private:
         const std::int64_t whole = std::min(m_request.batch, m_request.data->info().count);
         m_model =
             openModel({m_request.resolved, m_request.checkpoint, m_request.trained, m_group.rank(), whole, samples});
+        m_ofPrecision = precisionRemark(m_request.resolved, *m_model.programs().evaluation);
         auto loader =
             loaderOf(m_model, m_mine, m_request.batch, static_cast<int>(m_request.resolved.spec.loaderThreads),
                      mostLoaderThreads(m_group.size()));
@@ -147,6 +150,7 @@ private:
     DataWait m_dataWait;
     Stopwatch m_watch;
     double m_seconds = 0;
+    std::optional<Problem> m_ofPrecision;
     std::vector<double> m_batchSeconds;
     std::vector<std::optional<Answer>> m_answers;
 };

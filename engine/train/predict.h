@@ -27,6 +27,7 @@ struct PredictResult {
     std::vector<std::optional<Answer>> answers;  // by sample; empty: the logits are no numbers
     double seconds = 0;                          // from the first sample's reading to the last answer
     std::vector<double> batchSeconds;            // of each batch on its device, from having it to its answers
+    std::optional<Problem> ofPrecision;          // precisionRemark()
 };
 // Device r of N takes batches r, r + N, r + 2N… by itself; nothing is exchanged. A batch is the same samples in the
 // same program whatever the number of devices, so the answers of devices of one kind and as many threads are the same

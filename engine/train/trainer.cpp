@@ -14,6 +14,7 @@
 #include "engine/train/make_group.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/open_data.h"
+#include "engine/train/precision_remark.h"
 #include "engine/train/worker.h"
 
 namespace lockstep {
@@ -63,7 +64,6 @@ public:
         }
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
         for (const Problem& note : m_data.notes) m_events.post(Message{"info", note});
-        tellOfSlowPrecision();
         if (m_resolved.choosesPrecision() && !choosePrecision()) return stoppedBefore();
         tellOfOtherPrecision();
         for (;;) {
@@ -84,7 +84,6 @@ private:
         if (known && m_resolved.backend->offers(*known)) {  // it may go on elsewhere
             spec.precision = text(*known);
             m_events.post(Message{"info", {"precision", "run.precision-kept", {spec.precision}}});
-            tellOfSlowPrecision();
             return true;
         }
         if (!spec.reproducible()) {  // which takes long: the attempt has begun with it
@@ -115,8 +114,9 @@ private:
         return finished(end, m_events);
     }
 
-    void tellOfSlowPrecision() {
-        if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
+    void tellOfPrecision(const Program& program) {
+        if (std::exchange(m_toldOfPrecision, true)) return;
+        if (const auto remark = precisionRemark(m_resolved, program)) m_events.post(Message{"warning", *remark});
     }
 
     void tellOfOtherPrecision() {
@@ -129,6 +129,7 @@ private:
     std::optional<RunResult> runWorld() {
         const DatasetInfo &train = m_data.train->info(), &choosing = m_data.choosing()->info();
         const RunPlan plan = planRun(m_resolved, train, choosing, AlgorithmChoice::Timed);
+        tellOfPrecision(*plan.ranks.front().training);
         if (m_options.onPlan) m_options.onPlan(plan);
         if (auto problem = shortOfMemory(m_resolved, plan, train, choosing)) throw ProblemError(std::move(*problem));
         if (!std::exchange(m_lookedAtDisk, true)) requireDisk(plan);
@@ -306,7 +307,7 @@ private:
     BadSamples m_bad;
     std::optional<WorldChanged> m_change;  // to be said as the first word of the attempt that follows
     std::int64_t m_divergedFrom = -1;
-    bool m_saidLast = false, m_lookedAtDisk = false;
+    bool m_saidLast = false, m_lookedAtDisk = false, m_toldOfPrecision = false;
 };
 
 }  // namespace

@@ -133,8 +133,9 @@ struct BenchResult {
     double compute = 0, reduce = 0;  // rank 0's, per step: in kernels, and in all-reduces that kernels did not hide
     double carried = 0;              // per step: what the simulated links took, hidden or not; 0: there are none
     std::int64_t steps = 0;
-    double flops = 0;             // of a step: convolutions and products of matrices
-    std::size_t deviceBytes = 0;  // arenas of the hungriest device, as planned
+    double flops = 0;                    // of a step: convolutions and products of matrices
+    std::size_t deviceBytes = 0;         // arenas of the hungriest device, as planned
+    std::optional<Problem> ofPrecision;  // precisionRemark()
 };
 struct BenchRequest {
     const ResolvedSpec& resolved;

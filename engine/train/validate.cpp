@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdio>
 
 #include "engine/core/number_text.h"
 #include "engine/data/augment.h"
@@ -219,17 +217,6 @@ private:
 };
 
 }  // namespace
-
-std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
-    const ProductUnits units = resolved.backend->productUnits(resolved.precision());
-    if (units == ProductUnits::TilesDenied) return Problem{"precision", "run.tiles-denied", {resolved.spec.precision}};
-    if (units == ProductUnits::Tiles) return std::nullopt;  // several times as fast: nothing to measure
-    const double speed = resolved.backend->productSpeed(resolved.precision());
-    if (resolved.precision() == Precision::Fp32 || speed == 0 || speed >= kSlowProducts) return std::nullopt;
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "%.2f", speed);
-    return Problem{"precision", "run.slow-precision", {resolved.spec.precision, text.data()}};
-}
 
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment) {
     return Resolver(spec, environment).resolve();

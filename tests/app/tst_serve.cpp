@@ -82,6 +82,18 @@ private slots:
         QCOMPARE(server.end().status, 0);
     }
 
+    // What a precision does not bring is part of the plan.
+    void plansSayWhatStaysInFp32() {
+        qputenv("DNNL_MAX_CPU_ISA", "AVX2");
+        Server server(m_program);
+        qunsetenv("DNNL_MAX_CPU_ISA");
+        const QString spec =
+            R"("spec":{"dataset":"synthetic","model":"fashion-cnn","devices":"cpu:1","precision":"%1"})";
+        const auto remark = server.ask(request(1, "plan", spec.arg("bf16")))["precision"].toObject();
+        QVERIFY2(!remark["what"].toString().isEmpty(), qPrintable(remark["code"].toString()));
+        QVERIFY(!server.ask(request(2, "plan", spec.arg("fp32"))).contains("precision"));
+    }
+
     // The form tells each problem once, whichever request meets it.
     void aMissingPathIsOneProblem() {
         Server server(m_program);

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "engine/backend/null/null_backend.h"
-#include "engine/plan/program.h"
+#include "engine/plan/float_products.h"
 #include "engine/train/choose_precision.h"
+#include "engine/train/precision_remark.h"
 #include "tests/train/train_fixture.h"
 
 using namespace lockstep;
@@ -38,6 +39,8 @@ void compareLosses(const std::vector<double>& actual, const std::vector<double>&
         QVERIFY2(std::abs(actual[i] - expected[i]) <= tolerance * std::abs(expected[i]), qPrintable(words));
     }
 }
+
+using Speeds = std::vector<double>;
 
 // The null backend, with products as a test wants them.
 class StubBackend final : public Backend {
@@ -154,6 +157,24 @@ private slots:
         }
     }
 
+    void whatIsMostlyFp32IsSaid() {
+        if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
+        for (const char* model : {"lenet5", "mlp"}) {
+            const RunPlan plan = planOf(model, "bf16");
+            const Program& program = *plan.ranks[0].training;
+            const FloatProducts floats = floatProducts(program);
+            const auto said = mostlyFp32(program);
+            QCOMPARE(said.has_value(), floats.share >= 0.5);
+            if (said)
+                QVERIFY((*said ==
+                         Problem{"precision", "run.mostly-fp32", {"bf16", floats.countText(), floats.shareText()}}));
+            QVERIFY(!mostlyFp32(*planOf(model, "fp32").ranks[0].training));
+        }
+        const FloatProducts most{.all = 62, .ofFloats = 59, .share = 0.9991}, all{.all = 5, .ofFloats = 5, .share = 1};
+        QCOMPARE(most.countText() + ", " + most.shareText(), std::string("59 of 62, over 99 %"));
+        QCOMPARE(all.shareText(), std::string("100 %"));
+    }
+
     void everyProductIsMarked() {
         if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
         for (const char* precision : {"fp32", "bf16"}) {
@@ -238,24 +259,64 @@ private slots:
         QCOMPARE(ratiosText({{Precision::Fp32, 200}, {Precision::Bf16, 268}}), std::string("fp32 1, bf16 1.34"));
     }
 
-    // Both again, and of each what was fastest; what is clear is not timed twice.
-    void closeOnesAreTimedAgain() {
-        const auto settled = [](double tf32, double bf16, double again) {
-            std::vector<PrecisionSpeed> speeds{
-                {Precision::Fp32, 100}, {Precision::Tf32, tf32}, {Precision::Bf16, bf16}};
-            std::vector<Precision> timed;
-            settleCloseOnes(speeds, [&](Precision each) {
-                timed.push_back(each);
-                return each == Precision::Fp32 ? 101 : again;
-            });
-            return std::pair(fastestOf(speeds), timed);
+    // The median of what each came to; what is not clear is timed twice more, what is slow by itself once.
+    void precisionsAreTimedInTurns_data() {
+        QTest::addColumn<Speeds>("fp32");
+        QTest::addColumn<Speeds>("bf16");
+        QTest::addColumn<double>("stepSeconds");
+        QTest::addColumn<Precision>("chosen");
+        QTest::addColumn<int>("rounds");
+        const auto row = [](const char* name, Speeds fp32, Speeds bf16, double seconds, Precision chosen, int rounds) {
+            QTest::newRow(name) << fp32 << bf16 << seconds << chosen << rounds;
         };
-        const std::vector both{Precision::Fp32, Precision::Bf16, Precision::Fp32, Precision::Bf16};
-        QCOMPARE(settled(80, 102, 110), std::pair(Precision::Bf16, both));
-        QCOMPARE(settled(80, 106, 104), std::pair(Precision::Fp32, both));
-        QCOMPARE(settled(104, 80, 90).second[1], Precision::Tf32);
-        QCOMPARE(settled(80, 120, 90), std::pair(Precision::Bf16, std::vector<Precision>()));
-        QCOMPARE(settled(80, 97, 120), std::pair(Precision::Fp32, std::vector<Precision>()));
+        const Precision fp32 = Precision::Fp32, bf16 = Precision::Bf16;
+        row("clearly faster", {100, 101, 99}, {150, 149, 151}, 0.1, bf16, 3);
+        row("clearly slower", {100, 101, 99}, {80, 81, 79}, 0.1, fp32, 3);
+        row("close", {100, 100, 100, 100, 100}, {104, 108, 103, 104, 104}, 0.1, fp32, 5);
+        row("close and faster", {100, 100, 100, 100, 100}, {104, 108, 106, 107, 107}, 0.1, bf16, 5);
+        row("another's load meets one", {50, 100, 100, 100, 100}, {95, 95, 95, 95, 95}, 0.1, fp32, 5);
+        row("and leaves", {50, 50, 100, 100, 100}, {65, 65, 130, 130, 130}, 0.1, bf16, 5);
+        row("slow steps", {100}, {150}, 3, bf16, 1);
+        row("slow steps, close", {100, 100, 100}, {106, 104, 104}, 3, fp32, 3);
+    }
+    void precisionsAreTimedInTurns() {
+        QFETCH(Speeds, fp32);
+        QFETCH(Speeds, bf16);
+        QFETCH(double, stepSeconds);
+        QFETCH(int, rounds);
+        std::vector<Precision> order;
+        const auto speeds = timeInTurns({Precision::Fp32, Precision::Bf16}, [&](Precision each) {
+            const Speeds& mine = each == Precision::Fp32 ? fp32 : bf16;
+            const auto before = std::ranges::count(order, each);
+            order.push_back(each);
+            BenchResult result;
+            result.samplesPerSecond = mine.at(static_cast<std::size_t>(before));
+            result.seconds = stepSeconds;
+            result.steps = 1;
+            return result;
+        });
+        QTEST(fastestOf(speeds), "chosen");
+        QCOMPARE(std::ssize(order), 2 * rounds);
+        for (std::size_t i = 0; i < order.size(); ++i)  // forth and back
+            QCOMPARE(order[i], (i + 1) / 2 % 2 == 0 ? Precision::Fp32 : Precision::Bf16);
+    }
+
+    // Unless none fits, or somebody stops it.
+    void aPrecisionThatDoesNotFitIsLeftOut() {
+        const auto timed = [](const char* ofFp32, const char* ofBf16) {
+            return timeInTurns({Precision::Fp32, Precision::Bf16}, [=](Precision each) {
+                const std::string code = each == Precision::Fp32 ? ofFp32 : ofBf16;
+                if (!code.empty()) throw ProblemError({"", code, {}});
+                BenchResult result;
+                result.samplesPerSecond = 7;
+                return result;
+            });
+        };
+        const auto left = timed("run.memory", "");
+        QCOMPARE(left.size(), std::size_t{1});
+        QVERIFY(left[0].precision == Precision::Bf16 && left[0].samplesPerSecond == 7);
+        QVERIFY_EXCEPTION_THROWN(timed("run.memory", "run.memory"), ProblemError);
+        QVERIFY_EXCEPTION_THROWN(timed("", kBenchStopped), ProblemError);
     }
 
     // A run that is to choose says what it took, trains in that, and goes on in it, however fast it would be then.

@@ -16,10 +16,11 @@ constexpr int kSamples = 10, kCurvePoints = 240;
 // Which parts of a spec an answer depends on.
 const QStringList kOfCurve{"schedule", "learning_rate", "epochs", "learning_rate_rule", "learning_rate_batch", "batch"};
 const QStringList kOfSamples{"dataset", "model", "augmentation", "seed"};
-const QStringList kOfPlan{
-    "dataset",       "model",     "devices",  "batch",        "accumulation",    "mode",          "shards",
-    "shard_threads", "optimizer", "epochs",   "bucket_bytes", "label_smoothing", "average_decay", "shares",
-    "batch_norm",    "weights",   "new_head", "frozen",       "recompute",       "sample_length", "sample_prompt"};
+const QStringList kOfPlan{"dataset",       "model",           "devices",       "batch",     "accumulation",
+                          "mode",          "shards",          "shard_threads", "optimizer", "epochs",
+                          "bucket_bytes",  "label_smoothing", "average_decay", "shares",    "batch_norm",
+                          "weights",       "new_head",        "frozen",        "recompute", "sample_length",
+                          "sample_prompt", "precision"};
 
 QJsonObject part(const QJsonObject& spec, const QStringList& keys) {
     QJsonObject out;
@@ -67,6 +68,11 @@ void FormAnswers::measure() {
     m_meter->ask<SpeedsRequest>({specText()}, this, [this, of = m_form.speedsAreOf()](const auto& reply) {
         m_form.setSpeeds(of, speedsText(reply.answer), reply.problems);
     });
+}
+
+void FormAnswers::endMeasuring() {
+    m_meter.reset();
+    m_form.endMeasuring();
 }
 
 bool FormAnswers::isReady() const {
@@ -183,6 +189,8 @@ void FormAnswers::takePlan(const EngineReply<PlanRequest>& reply) {
     m_planIsOld = !reply.ok() && m_planProblems.empty() && model == m_plannedModel;
     if (!m_planIsOld) m_plan = reply.ok() ? std::optional(reply.answer) : std::nullopt;
     m_plannedModel = model;
+    const bool isRemarked = reply.ok() && reply.answer.ofPrecision.has_value();
+    m_form.setPrecisionRemark(isRemarked ? QString::fromStdString(reply.answer.ofPrecision->what) : QString());
     collectProblems();
     askCurve();
     emit planChanged();

@@ -35,6 +35,9 @@ public:
     // Nothing known against the spec: validated as it is now, and its data could be opened.
     bool isReady() const;
 
+    // What the form is measured for is over, or would be disturbed.
+    void endMeasuring();
+
     // Which dataset lies there.
     void inspect(const QString& path, std::function<void(const EngineReply<InspectRequest>&)> done);
 

@@ -209,10 +209,14 @@ void SpecForm::setProblems(Problems problems) {
 
 QString SpecForm::noteAt(const QString& path) const {
     if (path != "precision") return {};
-    if (m_isMeasuring) return tr("The model trains for a second in each precision…");
+    if (m_isMeasuring) return tr("The model trains in each precision by turns, for some seconds…");
+    if (value(path).toString() == "auto" && value("mode").toString() == "reproducible")
+        return tr("A reproducible run takes fp32: a measurement is not the same every time.");
     if (m_speeds && m_speeds->of == speedsAreOf()) return m_speeds->words;
+    if (value(path).toString() != "bf16" || !devices().onCpu()) return {};
+    if (!m_precisionRemark.isEmpty()) return m_precisionRemark;
     const double speed = m_catalog.bf16Speed;
-    if (value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
+    if (speed <= 0) return {};
     return tr("On this processor products of matrices run at %1 times the speed of fp32.").arg(speed, 0, 'f', 2);
 }
 
@@ -220,6 +224,14 @@ void SpecForm::measure() {
     if (std::exchange(m_isMeasuring, true)) return;
     emit notesChanged();
     emit measuring();
+}
+
+void SpecForm::endMeasuring() {
+    if (std::exchange(m_isMeasuring, false)) emit notesChanged();
+}
+
+void SpecForm::setPrecisionRemark(const QString& words) {
+    if (std::exchange(m_precisionRemark, words) != words) emit notesChanged();
 }
 
 QJsonObject SpecForm::speedsAreOf() const {

@@ -83,8 +83,10 @@ public:
     // How fast the model is in each precision, in words, of the settings that it depends on as they are now; they are
     // those of speedsAreOf() as it was asked for.
     void measure();
+    void endMeasuring();
     QJsonObject speedsAreOf() const;
     void setSpeeds(const QJsonObject& of, const QString& words, Problems problems);
+    void setPrecisionRemark(const QString& words);  // of the model's plan; empty: it has none
 
 signals:
     void catalogChanged();
@@ -110,6 +112,7 @@ private:
     };
     std::optional<Speeds> m_speeds;
     bool m_isMeasuring = false;
+    QString m_precisionRemark;
     QElapsedTimer m_clock;
     int m_typing = 0;
     std::unique_ptr<SweepForm> m_sweep;

@@ -171,10 +171,16 @@ void TrainPage::launchForm() {
 }
 
 void TrainPage::launch(const QJsonObject& spec) {
+    prepareLaunch(QString::fromUtf8(QJsonDocument(spec).toJson(QJsonDocument::Compact)));
+    m_launcher.start(spec);
+}
+
+// What is being measured would be of two, and so would the run's own measurement.
+void TrainPage::prepareLaunch(const QString& what) {
     m_launchProblems->tell({}, m_explain);
     m_fileNotice->hide();
-    remember(QString::fromUtf8(QJsonDocument(spec).toJson(QJsonDocument::Compact)));
-    m_launcher.start(spec);
+    m_answers.endMeasuring();
+    remember(what);
 }
 
 void TrainPage::startPreset() {

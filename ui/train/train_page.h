@@ -98,6 +98,7 @@ private:
     bool isChecked() const;
     bool isSweepReady() const;
     void launch(const QJsonObject& spec);
+    void prepareLaunch(const QString& what);
     void launchForm();
     void launchSweep();
     void showQueued(qint64 sweep);

@@ -67,9 +67,10 @@ void TrainPage::makeActions() {
         makeAction("find-batch", tr("Find a batch size…"),
                    tr("Measures, in a process of its own, how fast batches are and which fit."), &TrainPage::findBatch);
     for (auto* action : {m_findRateAction, m_findBatchAction}) action->setIconText(tr("Find…"));
-    m_measureAction = makeAction("measure", tr("Measure the precisions"),
-                                 tr("The model trains for a second in each precision, in a process of its own."),
-                                 &TrainPage::measure);
+    m_measureAction =
+        makeAction("measure", tr("Measure the precisions"),
+                   tr("The model trains in each precision by turns, for some seconds, in a process of its own."),
+                   &TrainPage::measure);
     m_measureAction->setIconText(tr("Measure"));
     m_problemAction = makeAction("show-problem", tr("Show problem"),
                                  tr("Goes to the first setting that needs attention. (F8)"), &TrainPage::goToProblem);

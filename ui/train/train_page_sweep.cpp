@@ -47,9 +47,7 @@ bool TrainPage::isSweepReady() const {
 void TrainPage::launchSweep() {
     const auto sweep = m_form.sweep().made();
     if (!sweep) return;
-    m_launchProblems->tell({}, m_explain);
-    m_fileNotice->hide();
-    remember(QString::fromStdString(sweepJson(*sweep)));
+    prepareLaunch(QString::fromStdString(sweepJson(*sweep)));
     m_launcher.queue(*sweep);
 }
 

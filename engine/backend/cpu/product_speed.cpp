@@ -13,7 +13,7 @@ namespace {
 
 // Tokens through a layer of a small transformer.
 constexpr std::size_t kMeasuredRows = 256, kMeasuredColumns = 384, kMeasuredDepth = 384;
-constexpr int kTries = 5;
+constexpr int kTries = 20;
 
 const Matrix kA = Matrix::rowMajor(kMeasuredRows, kMeasuredDepth),
              kB = Matrix::rowMajor(kMeasuredColumns, kMeasuredDepth).transposed();

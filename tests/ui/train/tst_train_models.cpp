@@ -163,8 +163,14 @@ private slots:
         QVERIFY(form.noteAt("mode").isEmpty());
         QVERIFY(noteAt(0).isEmpty());  // nobody knows
         noteAt(0.5);
+        form.setPrecisionRemark("Nearly all of it is fp32.");
+        QCOMPARE(form.noteAt("precision"), QString("Nearly all of it is fp32."));
         form.setDevices("cuda:0");
         QVERIFY(form.noteAt("precision").isEmpty());  // another processor
+        form.setValue("precision", "auto");
+        QVERIFY(form.noteAt("precision").isEmpty());
+        form.setValue("mode", "reproducible");
+        QVERIFY(form.noteAt("precision").contains("takes fp32"));
     }
 
     // Of the settings that it depends on, as they were; what is asked twice is measured once.
@@ -176,7 +182,7 @@ private slots:
         form.measure();
         form.measure();
         QCOMPARE(measuring.size(), 1);
-        QVERIFY(form.noteAt("precision").contains("a second in each"));
+        QVERIFY(form.noteAt("precision").contains("by turns"));
         const auto of = form.speedsAreOf();
         form.setSpeeds(of, "bf16 is faster", {});
         QCOMPARE(form.noteAt("precision"), QString("bf16 is faster"));
@@ -191,6 +197,11 @@ private slots:
         form.setSpeeds(form.speedsAreOf(), {}, {{"batch", "run.memory", {}}});
         QCOMPARE(form.problemsAt("precision").size(), std::size_t{1});
         QVERIFY(form.problems().empty());  // a run may begin all the same
+        form.measure();
+        form.endMeasuring();
+        QVERIFY(!form.noteAt("precision").contains("by turns"));
+        form.measure();
+        QCOMPARE(measuring.size(), 3);
     }
 
     void cardsSayHowTheyAre() {
