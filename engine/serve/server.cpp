@@ -83,8 +83,10 @@ PlanAnswer Server::answer(const PlanRequest& request) {
                       {},
                       need.each,
                       need.kept};
-    if (const auto remark = precisionRemark(resolved, *run.ranks.front().training))
+    if (auto remark = precisionRemark(resolved, *run.ranks.front().training)) {
+        remark->field.clear();  // it is said beside it
         answer.ofPrecision = m_host.words.told(*remark);
+    }
     for (const auto& device : resolved.devices) answer.devices.push_back({device.id, device.threads, device.isVirtual});
     return answer;
 }

@@ -246,11 +246,15 @@ private slots:
         QCOMPARE(fromCommand, printed("exec " LOCKSTEP_PROGRAM " train --spec " + file.fileName()));
     }
 
+    // Which what is measured would only disturb.
     void theButtonStartsARun() {
         m_page->setSpec(synthetic());
         QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
+        m_bench->action("Measure the precisions")->trigger();
+        QVERIFY(m_bench->shows("by turns"));
         QSignalSpy started(m_bench->launcher.get(), &RunLauncher::started);
         QTest::mouseClick(m_page->findChild<QPushButton*>("startTraining"), Qt::LeftButton);
+        QVERIFY(!m_bench->shows("by turns"));
         QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 120000);
         QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 30000);  // the next one, if wanted
     }
