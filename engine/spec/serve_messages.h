@@ -147,8 +147,8 @@ struct PlanAnswer {
     std::uint64_t bytesPerDevice = 0;
     std::vector<PlannedDevice> devices;
     std::uint64_t bytesPerCheckpoint = 0;
-    std::int64_t checkpoints = 0;  // that the trial keeps; 0: the engine does not say
-    std::optional<ToldProblem> ofPrecision = {};
+    std::int64_t checkpoints = 0;                 // that the trial keeps; 0: the engine does not say
+    std::optional<ToldProblem> ofPrecision = {};  // precisionRemark(), without its field
 };
 // How fast the model trains in each precision that its devices offer, fp32 first.
 struct PrecisionRate {

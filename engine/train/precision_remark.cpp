@@ -11,7 +11,7 @@ std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
     if (units == ProductUnits::Tiles) return std::nullopt;  // several times as fast: nothing to measure
     const double speed = resolved.backend->productSpeed(resolved.precision());
     if (resolved.precision() == Precision::Fp32 || speed == 0 || speed >= kSlowProducts) return std::nullopt;
-    return Problem{"precision", kSlowPrecision, {resolved.spec.precision, formatted("%.2f", speed)}};
+    return Problem{"precision", "run.slow-precision", {resolved.spec.precision, formatted("%.2f", speed)}};
 }
 
 std::optional<Problem> mostlyFp32(const Program& program) {
@@ -23,10 +23,11 @@ std::optional<Problem> mostlyFp32(const Program& program) {
 }
 
 std::optional<Problem> precisionRemark(const ResolvedSpec& resolved, const Program& program) {
-    auto slow = slowPrecision(resolved);
-    if (slow && slow->code != kSlowPrecision) return slow;
-    if (auto floats = mostlyFp32(program)) return floats;
-    return resolved.isPrecisionMeasured ? std::nullopt : slow;
+    if (resolved.backend->productUnits(resolved.precision()) != ProductUnits::TilesDenied) {
+        if (auto floats = mostlyFp32(program)) return floats;
+        if (resolved.isPrecisionMeasured) return std::nullopt;
+    }
+    return slowPrecision(resolved);
 }
 
 }  // namespace lockstep

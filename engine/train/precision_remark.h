@@ -7,7 +7,6 @@ namespace lockstep {
 
 // Of Backend::productSpeed(): below it a precision is slower than f32 by more than a measurement is off.
 inline constexpr double kSlowProducts = 0.95;
-inline constexpr const char* kSlowPrecision = "run.slow-precision";
 
 // Where products of matrices in the run's precision are slower than in f32 on its devices, how much,
 // "run.slow-precision", or "run.tiles-denied" where the system is the cause; the run uses it all the same. Measures the

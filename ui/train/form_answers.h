@@ -35,7 +35,7 @@ public:
     // Nothing known against the spec: validated as it is now, and its data could be opened.
     bool isReady() const;
 
-    // What the form is measured for is over, or would be disturbed.
+    // Ends what measures the form's precisions, if anything does: a run beside it would disturb it, and be disturbed.
     void endMeasuring();
 
     // Which dataset lies there.

@@ -83,7 +83,7 @@ public:
     // How fast the model is in each precision, in words, of the settings that it depends on as they are now; they are
     // those of speedsAreOf() as it was asked for.
     void measure();
-    void endMeasuring();
+    void endMeasuring();  // setSpeeds() is not awaited any more
     QJsonObject speedsAreOf() const;
     void setSpeeds(const QJsonObject& of, const QString& words, Problems problems);
     void setPrecisionRemark(const QString& words);  // of the model's plan; empty: it has none
