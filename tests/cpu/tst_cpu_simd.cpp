@@ -370,11 +370,11 @@ void tst_cpu_simd::softmaxOfTiles() {
     const float none = -std::numeric_limits<float>::infinity();
     Floats largest{none, none}, sums(2), y = guarded(6);
     const auto seenOf = [&](std::size_t row) { return std::size_t{5} + row; };
-    simd.softmaxTile({first.data(), 2, columns, stride, columns, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
+    simd.floats.softmaxTile({first.data(), 2, columns, stride, columns, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
     QCOMPARE(y, guarded(6));
     y = {1, 1, 1, 1, 1, 1};
     const Floats before = largest;
-    simd.softmaxTile({second.data(), 2, columns, stride, 5, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
+    simd.floats.softmaxTile({second.data(), 2, columns, stride, 5, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
     for (std::size_t row = 0; row < 2; ++row) {
         double sum = 0;
         for (std::size_t i = 0; i < columns; ++i) sum += std::exp(0.5 * a[row * stride + i] - largest[row]);

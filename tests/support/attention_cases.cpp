@@ -42,10 +42,11 @@ void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale
 }  // namespace
 
 void addAttentionCases(std::vector<OpCase>& cases) {
-    const std::vector<Size> sizes{
-        {"one-token", 2, 1, 8, 2},    {"one-feature", 1, 3, 1, 1},  {"odd", 2, 7, 5, 3},
-        {"one-head", 1, 17, 24, 1},   {"vit", 2, 64, 64, 4},        {"one-more-than-a-tile", 1, 65, 16, 2},
-        {"two-tiles", 1, 128, 32, 1}, {"odd-tiles", 2, 150, 20, 2}, {"wide-head", 1, 70, 130, 1}};
+    const std::vector<Size> sizes{{"one-token", 2, 1, 8, 2},    {"one-feature", 1, 3, 1, 1},
+                                  {"odd", 2, 7, 5, 3},          {"one-head", 1, 17, 24, 1},
+                                  {"vit", 2, 64, 64, 4},        {"one-more-than-a-tile", 1, 65, 16, 2},
+                                  {"two-tiles", 1, 128, 32, 1}, {"odd-tiles", 2, 150, 20, 2},
+                                  {"wide-head", 1, 70, 130, 1}, {"many-tiles", 1, 300, 16, 1}};
     for (const Size& size : sizes)
         for (const bool causal : {false, true}) add(cases, size, causal, 1);
     for (const bool causal : {false, true}) {

@@ -24,30 +24,39 @@ class FloatAttention : protected Attention {
 protected:
     using Attention::Attention;
 
-    // Floats of one packed tile: `depth` of the product by columns, whole panels.
-    static std::size_t tileFloats(const Order& order) {
-        const std::size_t panel = order.machine.simd->panelColumns;
+    // Of a tile's keys or queries, packed: whole panels.
+    static std::size_t tileFloats(const Order& order, std::size_t tokens) {
         const auto width = static_cast<std::size_t>(order.input(0).type.shape[2]) / 3 /
                            static_cast<std::size_t>(order.node.attrs.as<AttentionAttrs>().heads);
-        return kTile * ((width + panel - 1) / panel * panel);
+        return tokens * roundUp(width, order.machine.simd->panelColumns);
     }
 
-    void pack(const Block& b, std::size_t depth, std::size_t columns, float* panels) const {
+    // Columns of a matrix side by side, with room for so much depth.
+    struct Panels {
+        float* at;
+        std::size_t depth;
+    };
+    void pack(const Block& b, std::size_t depth, std::size_t columns, const Panels& panels) const {
         const std::size_t panel = m_simd.panelColumns;
         for (std::size_t at = 0; at < columns; at += panel)
             packPanel(m_simd, b.at + at * b.columnStride, b.rowStride, b.columnStride, depth,
-                      std::min(panel, columns - at), panels + at * depth);
+                      std::min(panel, columns - at), panels.at + at * panels.depth);
+    }
+    // Rows without what lies between them, which otherwise keeps them from staying in the cache together.
+    Block gather(const float* from, std::size_t stride, std::size_t rows, float* to) const {
+        m_simd.copyRows(from, stride, m_width, to, m_width, rows);
+        return {to, m_width};
     }
     // c (+)= a b
-    void multiply(const Block& a, std::size_t rows, const float* panels, std::size_t depth, std::size_t columns,
-                  bool adds, float* c, std::size_t cStride) const {
+    void multiply(const Block& a, std::size_t rows, const Panels& b, std::size_t depth, std::size_t columns, bool adds,
+                  float* c, std::size_t cStride) const {
         GemmRun run{.a = a.at, .aRowStride = a.rowStride, .aDepthStride = a.columnStride};
         run.rows = rows;
         run.depth = depth;
         run.cRowStride = cStride;
         run.adds = adds;
         for (std::size_t at = 0; at < columns; at += m_simd.panelColumns) {
-            run.panel = panels + at * depth;
+            run.panel = b.at + at * b.depth;
             run.columns = std::min(m_simd.panelColumns, columns - at);
             run.c = c + at;
             m_simd.gemmPanel(run);
@@ -58,41 +67,50 @@ protected:
 class Forward final : public Kernel, FloatAttention {
 public:
     explicit Forward(const Order& order)
-        : FloatAttention(order, kTile * kTile + 2 * tileFloats(order) + 2 * rowFloats(order), 1),
-          m_packed(tileFloats(order)),
+        : FloatAttention(order, kTile,
+                         kTile.floats() + tileFloats(order, kTile.queries) + 2 * tileFloats(order, kTile.keys) +
+                             2 * rowFloats(order),
+                         1),
+          m_queriesFloats(tileFloats(order, kTile.queries)),
+          m_keysFloats(tileFloats(order, kTile.keys)),
           m_rows(rowFloats(order)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
         forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
-            Head head{in(call, 0) + qkvAt(item), out(call, 0) + rowsAt(item), scratch};
-            head.keys = scratch + kTile * kTile;
-            head.values = head.keys + m_packed;
-            head.largest = head.values + m_packed;
+            Head head{.qkv = in(call, 0) + qkvAt(item), .y = out(call, 0) + rowsAt(item), .scores = scratch};
+            head.queries = scratch + kTile.floats();
+            head.keysAcross = {head.queries + m_queriesFloats, m_width};
+            head.values = {head.keysAcross.at + m_keysFloats, kTile.keys};
+            head.largest = head.values.at + m_keysFloats;
             head.sums = head.largest + m_rows;
             std::fill_n(head.largest, m_tokens, -std::numeric_limits<float>::infinity());
-            forEachTile(0, keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
+            std::fill_n(head.sums, m_tokens, 0.0f);
+            forEachKeys(keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
             finish(head, out(call, 1) + item * m_tokens);
         });
     }
 
 private:
+    static constexpr ScoreTileSize kTile = kForwardTile;
     struct Head {
-        const float* queries;
-        float *y, *scores, *keys = nullptr, *values = nullptr, *largest = nullptr, *sums = nullptr;
+        const float* qkv;
+        float *y, *scores, *queries = nullptr, *largest = nullptr, *sums = nullptr;
+        Panels keysAcross{}, values{};
     };
 
-    void addKeys(const Head& head, std::size_t key, std::size_t columns) const {
-        const float* keys = head.queries + m_channels + key * qkvStride();
-        pack(Block{keys, qkvStride()}.transposed(), m_width, columns, head.keys);
-        pack({keys + m_channels, qkvStride()}, columns, m_width, head.values);
-        forEachTile(firstQuery(key), m_tokens, [&](std::size_t query, std::size_t rows) {
-            float* y = head.y + query * m_channels;
-            multiply({head.queries + query * qkvStride(), qkvStride()}, rows, head.keys, m_width, columns, false,
-                     head.scores, kTile);
-            m_simd.softmaxTile(tileOf(head.scores, query, rows, key, columns), head.largest + query, head.sums + query,
-                               y, m_channels, m_width);
-            multiply({head.scores, kTile}, rows, head.values, columns, m_width, key > 0, y, m_channels);
+    void addKeys(const Head& head, std::size_t key, std::size_t count) const {
+        const float* keys = head.qkv + m_channels + key * qkvStride();
+        pack(Block{keys, qkvStride()}.transposed(), m_width, count, head.keysAcross);
+        pack({keys + m_channels, qkvStride()}, count, m_width, head.values);
+        forEachQueries(key, count, [&](const Queries& queries) {
+            float* y = head.y + queries.first * m_channels;
+            const std::size_t rows = queries.count, columns = queries.columns;
+            const Block packed = gather(head.qkv + queries.first * qkvStride(), qkvStride(), rows, head.queries);
+            multiply(packed, rows, head.keysAcross, m_width, columns, false, head.scores, kTile.keys);
+            m_simd.floats.softmaxTile(tileOf(head.scores, queries, key), head.largest + queries.first,
+                               head.sums + queries.first, y, m_channels, m_width);
+            multiply({head.scores, kTile.keys}, rows, head.values, columns, m_width, key > 0, y, m_channels);
         });
     }
 
@@ -104,76 +122,90 @@ private:
         }
     }
 
-    std::size_t m_packed, m_rows;
+    std::size_t m_queriesFloats, m_keysFloats, m_rows;
 };
 
 class Backward final : public Kernel, FloatAttention {
 public:
     explicit Backward(const Order& order)
-        : FloatAttention(order, 2 * kTile * kTile + 4 * tileFloats(order) + rowFloats(order), 4),
-          m_packed(tileFloats(order)) {}
+        : FloatAttention(order, kTile,
+                         2 * kTile.floats() + tileFloats(order, kTile.queries) + 3 * tileFloats(order, kTile.keys) +
+                             rowFloats(order),
+                         4),
+          m_queriesFloats(tileFloats(order, kTile.queries)),
+          m_keysFloats(tileFloats(order, kTile.keys)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
         forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
-            Head head{.queries = in(call, 0) + qkvAt(item), .dy = in(call, 3) + rowsAt(item)};
+            Head head{.qkv = in(call, 0) + qkvAt(item), .dy = in(call, 3) + rowsAt(item)};
             head.logSumExp = in(call, 2) + item * m_tokens;
             head.gradients = out(call, 0) + qkvAt(item);
             head.scores = scratch;
-            head.dscores = scratch + kTile * kTile;
-            head.keys = head.dscores + kTile * kTile;
-            head.keysAcross = head.keys + m_packed;
-            head.valuesAcross = head.keysAcross + m_packed;
-            head.packed = head.valuesAcross + m_packed;
-            head.inner = head.packed + m_packed;
+            head.dscores = scratch + kTile.floats();
+            head.queryRows = {head.dscores + kTile.floats(), kTile.queries};
+            head.keys = {head.queryRows.at + m_queriesFloats, kTile.keys};
+            head.keysAcross = {head.keys.at + m_keysFloats, m_width};
+            head.valuesAcross = {head.keysAcross.at + m_keysFloats, m_width};
+            head.inner = head.valuesAcross.at + m_keysFloats;
             m_simd.floats.rowDots(in(call, 1) + rowsAt(item), head.dy, m_channels, m_tokens, m_width, head.inner);
-            forEachTile(0, keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
+            forEachKeys(keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
             for (std::size_t key = keys; key < m_tokens; ++key) clearKey(head.gradients + key * qkvStride());
         });
     }
 
 private:
+    static constexpr ScoreTileSize kTile = kBackwardTile;
     struct Head {
-        const float *queries, *dy, *logSumExp = nullptr;
+        const float *qkv, *dy, *logSumExp = nullptr;
         float* gradients = nullptr;
-        float *scores = nullptr, *dscores = nullptr, *keys = nullptr, *keysAcross = nullptr, *valuesAcross = nullptr;
-        float *packed = nullptr, *inner = nullptr;
+        float *scores = nullptr, *dscores = nullptr, *inner = nullptr;
+        Panels queryRows{}, keys{}, keysAcross{}, valuesAcross{};
     };
-
-    void addKeys(const Head& head, std::size_t key, std::size_t columns) const {
-        const Block keys{head.queries + m_channels + key * qkvStride(), qkvStride()};
-        const Block values{keys.at + m_channels, qkvStride()};
-        pack(keys, columns, m_width, head.keys);
-        pack(keys.transposed(), m_width, columns, head.keysAcross);
-        pack(values.transposed(), m_width, columns, head.valuesAcross);
-        forEachTile(firstQuery(key), m_tokens,
-                    [&](std::size_t query, std::size_t rows) { addTile(head, query, rows, key, columns); });
-    }
 
     void clearKey(float* gradients) const {
         std::fill_n(gradients + m_channels, m_width, 0.0f);
         std::fill_n(gradients + 2 * m_channels, m_width, 0.0f);
     }
 
-    void addTile(const Head& head, std::size_t query, std::size_t rows, std::size_t key, std::size_t columns) const {
-        const Block queries{head.queries + query * qkvStride(), qkvStride()};
-        const Block dy{head.dy + query * m_channels, m_channels};
-        const Block scores{head.scores, kTile}, dscores{head.dscores, kTile};
-        float *dqueries = head.gradients + query * qkvStride(),
+    void addKeys(const Head& head, std::size_t key, std::size_t count) const {
+        const Block keys{head.qkv + m_channels + key * qkvStride(), qkvStride()};
+        const Block values{keys.at + m_channels, qkvStride()};
+        pack(keys, count, m_width, head.keys);
+        pack(keys.transposed(), m_width, count, head.keysAcross);
+        pack(values.transposed(), m_width, count, head.valuesAcross);
+        forEachQueries(key, count, [&](const Queries& queries) { addTile(head, queries, key); });
+    }
+
+    void addTile(const Head& head, const Queries& queries, std::size_t key) const {
+        const std::size_t rows = queries.count, columns = queries.columns;
+        const Block own{head.qkv + queries.first * qkvStride(), qkvStride()};
+        const Block dy{head.dy + queries.first * m_channels, m_channels};
+        const Block dscores{head.dscores, kTile.keys};
+        float *dqueries = head.gradients + queries.first * qkvStride(),
               *dkeys = head.gradients + m_channels + key * qkvStride();
-        multiply(queries, rows, head.keysAcross, m_width, columns, false, head.scores, kTile);
-        multiply(dy, rows, head.valuesAcross, m_width, columns, false, head.dscores, kTile);
-        m_simd.softmaxTileBackward(tileOf(head.scores, query, rows, key, columns), head.logSumExp + query,
-                                   head.inner + query, head.dscores);
-        const bool adds = query > firstQuery(key);
-        pack(dy, rows, m_width, head.packed);
-        multiply(scores.transposed(), columns, head.packed, rows, m_width, adds, dkeys + m_channels, qkvStride());
-        pack(queries, rows, m_width, head.packed);
-        multiply(dscores.transposed(), columns, head.packed, rows, m_width, adds, dkeys, qkvStride());
+        multiply(own, rows, head.keysAcross, m_width, columns, false, head.scores, kTile.keys);
+        multiply(dy, rows, head.valuesAcross, m_width, columns, false, head.dscores, kTile.keys);
+        m_simd.floats.softmaxTileBackward(tileOf(head.scores, queries, key), head.logSumExp + queries.first,
+                                   head.inner + queries.first, head.dscores);
+        addColumns(head.scores, dy, queries, head.queryRows, dkeys + m_channels);
+        addColumns(head.dscores, own, queries, head.queryRows, dkeys);
         multiply(dscores, rows, head.keys, columns, m_width, key > 0, dqueries, qkvStride());
     }
 
-    std::size_t m_packed;
+    // sums (+)= a tile of scores, turned, times rows: of those columns that others saw before, too.
+    void addColumns(const float* scores, const Block& rows, const Queries& queries, const Panels& packed,
+                    float* sums) const {
+        pack(rows, queries.count, m_width, packed);
+        const auto add = [&](std::size_t from, std::size_t end, bool adds) {
+            multiply(Block{scores + from, kTile.keys}.transposed(), end - from, packed, queries.count, m_width, adds,
+                     sums + from * qkvStride(), qkvStride());
+        };
+        add(0, queries.before, true);
+        add(queries.before, queries.columns, false);
+    }
+
+    std::size_t m_queriesFloats, m_keysFloats;
 };
 
 }  // namespace

@@ -10,16 +10,23 @@
 
 namespace lockstep::cpu {
 
-// Queries and keys of a tile of scores, which then stays in the first-level cache. With causal attention half of the
-// tiles where a query sees itself is hidden: smaller ones waste less.
-constexpr std::size_t kTile = 64, kCausalTile = 32;
+// Of a tile of scores, which then stays in the first-level cache. With causal attention half of the square where
+// queries see themselves is hidden: fewer of them waste less.
+struct ScoreTileSize {
+    std::size_t keys, queries, ownQueries;
+
+    std::size_t floats() const { return keys * queries; }
+};
+// Forward a row's softmax takes the longer the more tiles it has; backward there are two of each.
+constexpr ScoreTileSize kForwardTile{128, 64, 32}, kBackwardTile{64, 64, 32};
 
 // What forward and backward share. A head of a sample is one item of work; keys are gone over on the outside, so that
-// each of their tiles is packed once, queries on the inside.
+// each of their tiles is packed once, queries on the inside. A tile has the keys that the last of its queries sees.
 class Attention {
 public:
-    Attention(const Order& order, std::size_t partFloats, std::size_t inputs)
-        : m_simd(*order.machine.simd),
+    Attention(const Order& order, const ScoreTileSize& size, std::size_t partFloats, std::size_t inputs)
+        : m_size(size),
+          m_simd(*order.machine.simd),
           m_attrs(order.node.attrs.as<AttentionAttrs>()),
           m_where(order.where()),
           m_lengthsAt(order.node.inputs.size() > inputs ? inputs : 0),
@@ -30,7 +37,6 @@ public:
         m_heads = static_cast<std::size_t>(m_attrs.heads);
         m_width = m_channels / m_heads;
         m_items = static_cast<std::size_t>(qkv[0]) * m_heads;
-        m_tile = m_attrs.causal ? kCausalTile : kTile;
         m_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(m_width)));
         const bool isSmall = m_items * m_tokens * m_tokens * m_width < kSmallWork * 16;
         m_parts = isSmall ? 1 : static_cast<int>(std::min(m_items, static_cast<std::size_t>(order.machine.threads)));
@@ -55,12 +61,26 @@ protected:
                 body(item, lengths ? static_cast<std::size_t>(lengths[item / m_heads]) : m_tokens, scratch);
         });
     }
-    // body(begin, count) for tiles of tokens
+    // body(begin, count): the first `end` keys by tiles
     template <class Body>
-    void forEachTile(std::size_t from, std::size_t end, Body body) const {
-        for (std::size_t at = from; at < end; at += m_tile) body(at, std::min(m_tile, end - at));
+    void forEachKeys(std::size_t end, Body body) const {
+        for (std::size_t at = 0; at < end; at += m_size.keys) body(at, std::min(m_size.keys, end - at));
     }
-    std::size_t firstQuery(std::size_t key) const { return m_attrs.causal ? key : 0; }
+    // Some who see a tile's keys: the last of them its first `columns`, of which others saw `before` already.
+    struct Queries {
+        std::size_t first, count, columns, before;
+    };
+    template <class Body>
+    void forEachQueries(std::size_t key, std::size_t columns, Body body) const {
+        std::size_t at = m_attrs.causal ? key : 0;
+        while (at < m_tokens) {
+            const bool isOwn = m_attrs.causal && at < key + columns;
+            const std::size_t count = std::min(isOwn ? m_size.ownQueries : m_size.queries, m_tokens - at);
+            if (isOwn) body(Queries{at, count, std::min(columns, at + count - key), at - key});
+            else body(Queries{at, count, columns, at > 0 ? columns : 0});
+            at += count;
+        }
+    }
 
     std::size_t qkvStride() const { return 3 * m_channels; }
     std::size_t qkvAt(std::size_t item) const {
@@ -70,17 +90,16 @@ protected:
         return item / m_heads * m_tokens * m_channels + item % m_heads * m_width;
     }
 
-    ScoreTile tileOf(float* scores, std::size_t query, std::size_t rows, std::size_t key, std::size_t columns) const {
-        const auto seen = m_attrs.causal ? static_cast<std::ptrdiff_t>(query + 1) - static_cast<std::ptrdiff_t>(key)
-                                         : static_cast<std::ptrdiff_t>(columns);
-        return {scores, rows, columns, kTile, seen, m_scale};
+    ScoreTile tileOf(float* scores, const Queries& queries, std::size_t key) const {
+        const std::size_t seen = m_attrs.causal ? queries.first + 1 - key : queries.columns;
+        return {scores, queries.count, queries.columns, m_size.keys, seen, m_scale};
     }
 
+    ScoreTileSize m_size;
     const SimdTable& m_simd;
     AttentionAttrs m_attrs;
     std::string m_where;
-    std::size_t m_lengthsAt, m_partFloats, m_tokens = 0, m_channels = 0, m_heads = 1, m_width = 0, m_items = 0,
-                                           m_tile = kTile;
+    std::size_t m_lengthsAt, m_partFloats, m_tokens = 0, m_channels = 0, m_heads = 1, m_width = 0, m_items = 0;
     float m_scale = 1;
     int m_parts = 1;
 };

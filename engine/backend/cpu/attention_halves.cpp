@@ -8,7 +8,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr std::size_t kPanel = 32, kTileScores = kTile * kTile;
+constexpr std::size_t kPanel = 32;
 
 // Takes a part's scratch bit by bit, or counts what will be taken of it.
 class Scratch {
@@ -52,8 +52,8 @@ std::size_t floatsOf(const Packed& packed) {
 // for scores, tokens for weighted sums.
 class HalfAttention : protected Attention {
 protected:
-    HalfAttention(const Order& order, std::size_t partFloats, std::size_t inputs)
-        : Attention(order, partFloats, inputs),
+    HalfAttention(const Order& order, const ScoreTileSize& size, std::size_t partFloats, std::size_t inputs)
+        : Attention(order, size, partFloats, inputs),
           m_packed(order),
           m_products(order.machine.gemmRows),
           m_isHalf(order.input(0).type.dtype == DType::BF16) {}
@@ -69,21 +69,17 @@ protected:
         else m_simd.floats.scale(row, factor, reinterpret_cast<float*>(to), m_width);
     }
 
-    // Floats as bf16, with zeros behind them.
-    void toHalves(const float* from, std::size_t count, Bf16* to, std::size_t whole) const {
-        m_simd.halves.scale(from, 1, to, count);
-        std::fill(to + count, to + whole, Bf16{});
-    }
     // Tokens as rows: pairs of features.
     void packRows(const std::byte* from, std::size_t stride, float* pairs) const {
         auto* row = reinterpret_cast<Bf16*>(pairs);
+        const bool arePairs = m_isHalf && m_width % 2 == 0;
+        if (arePairs)
+            m_simd.copyRows(reinterpret_cast<const float*>(from), stride / 2, m_width / 2, pairs, m_packed.width / 2,
+                            m_tokens);
         for (std::size_t token = 0; token < m_tokens; ++token, row += m_packed.width) {
             const std::byte* values = at(from, token * stride);
-            if (!m_isHalf) {
-                toHalves(reinterpret_cast<const float*>(values), m_width, row, m_packed.width);
-                continue;
-            }
-            std::copy_n(reinterpret_cast<const Bf16*>(values), m_width, row);
+            if (!m_isHalf) m_simd.halves.scale(reinterpret_cast<const float*>(values), 1, row, m_width);
+            else if (!arePairs) std::copy_n(reinterpret_cast<const Bf16*>(values), m_width, row);
             std::fill(row + m_width, row + m_packed.width, Bf16{});
         }
         std::fill_n(row, (m_packed.tokens - m_tokens) * m_packed.width, Bf16{});
@@ -112,20 +108,12 @@ protected:
     // Rows, an even number of them, as panels of their columns.
     void packPairsOfRows(const Bf16* rows, std::size_t stride, std::size_t count, std::size_t columns, float* panels,
                          std::size_t panelFloats) const {
-        for (std::size_t row = 0; row < count; row += 2) {
-            for (std::size_t column = 0; column < columns; column += kPanel) {
-                const Bf16* even = rows + row * stride + column;
-                m_simd.interleave(even, even + stride, panels + column / kPanel * panelFloats + row / 2 * kPanel,
-                                  kPanel);
-            }
-        }
-    }
-    // A tile of scores as rows of pairs, filled up with zeros.
-    void packScores(const float* scores, std::size_t rows, std::size_t columns, float* pairs) const {
-        auto* row = reinterpret_cast<Bf16*>(pairs);
-        const std::size_t whole = roundUp(columns, kPanel);
-        for (std::size_t i = 0; i < rows; ++i, row += kTile) toHalves(scores + i * kTile, columns, row, whole);
-        for (std::size_t i = rows; i < roundUp(rows, kPanel); ++i, row += kTile) std::fill_n(row, whole, Bf16{});
+        PairedRows pairs{.even = rows, .odd = rows + stride, .stride = 2 * stride, .count = count / 2};
+        pairs.columns = columns;
+        pairs.to = panels;
+        pairs.rowStride = kPanel;
+        pairs.panelStride = panelFloats;
+        m_simd.interleaveRows(pairs);
     }
 
     std::size_t tokenPanel() const { return kPanel * m_packed.width / 2; }     // floats of a panel of tokens
@@ -169,7 +157,7 @@ protected:
 
 class HalfForward final : public Kernel, HalfAttention {
 public:
-    explicit HalfForward(const Order& order) : HalfAttention(order, floatsOf<Head>(Packed(order)), 1) {}
+    explicit HalfForward(const Order& order) : HalfAttention(order, kTile, floatsOf<Head>(Packed(order)), 1) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
@@ -184,12 +172,14 @@ public:
             packRows(at(queries, 2 * m_channels), qkvStride(), head.rows);
             packFeatures(head.rows, head.values);
             std::fill_n(head.largest, m_tokens, -std::numeric_limits<float>::infinity());
-            forEachTile(0, keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
+            std::fill_n(head.sums, m_tokens, 0.0f);
+            forEachKeys(keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
             finish(head, at(call.outputs[0], rowsAt(item)), out(call, 1) + item * m_tokens);
         });
     }
 
 private:
+    static constexpr ScoreTileSize kTile = kForwardTile;
     struct Head {
         Head(Scratch& scratch, const Packed& packed)
             : queries(scratch.take(packed.pairs())),
@@ -197,22 +187,21 @@ private:
               keys(scratch.take(packed.pairs())),
               values(scratch.take(packed.pairs())),
               y(scratch.take(packed.tokens * packed.width)),
-              scores(scratch.take(kTileScores)),
-              weights(scratch.take(kTileScores / 2)),
+              scores(scratch.take(kTile.floats())),
               largest(scratch.take(packed.tokens)),
               sums(scratch.take(packed.tokens)) {}
-        float *queries, *rows, *keys, *values, *y, *scores, *weights, *largest, *sums;
+        float *queries, *rows, *keys, *values, *y, *scores, *largest, *sums;
     };
 
-    void addKeys(const Head& head, std::size_t key, std::size_t columns) const {
-        forEachTile(firstQuery(key), m_tokens, [&](std::size_t query, std::size_t rows) {
-            float* y = head.y + query * m_packed.width;
-            multiply(tokenRows(head.queries, query, rows), {tokenColumns(head.keys, key), tokenPanel(), columns},
-                     m_width, false, head.scores, kTile);
-            m_simd.softmaxTile(tileOf(head.scores, query, rows, key, columns), head.largest + query, head.sums + query,
-                               y, m_packed.width, m_width);
-            packScores(head.scores, rows, columns, head.weights);
-            multiply({head.weights, kTile / 2, rows}, {fromToken(head.values, key), featurePanel(), m_width}, columns,
+    void addKeys(const Head& head, std::size_t key, std::size_t count) const {
+        forEachQueries(key, count, [&](const Queries& queries) {
+            float* y = head.y + queries.first * m_packed.width;
+            const std::size_t rows = queries.count, columns = queries.columns;
+            multiply(tokenRows(head.queries, queries.first, rows),
+                     {tokenColumns(head.keys, key), tokenPanel(), columns}, m_width, false, head.scores, kTile.keys);
+            m_simd.halves.softmaxTile(tileOf(head.scores, queries, key), head.largest + queries.first,
+                                      head.sums + queries.first, y, m_packed.width, m_width);
+            multiply({head.scores, kTile.keys, rows}, {fromToken(head.values, key), featurePanel(), m_width}, columns,
                      key > 0, y, m_packed.width);
         });
     }
@@ -227,7 +216,7 @@ private:
 
 class HalfBackward final : public Kernel, HalfAttention {
 public:
-    explicit HalfBackward(const Order& order) : HalfAttention(order, floatsOf<Head>(Packed(order)), 4) {}
+    explicit HalfBackward(const Order& order) : HalfAttention(order, kTile, floatsOf<Head>(Packed(order)), 4) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
@@ -240,7 +229,7 @@ public:
             packHead(head, at(call.inputs[0], qkvAt(item)), dy);
             dotRows(y, dy, head.inner);
             std::byte* const gradients = at(call.outputs[0], qkvAt(item));
-            forEachTile(0, keys, [&](std::size_t key, std::size_t columns) {
+            forEachKeys(keys, [&](std::size_t key, std::size_t columns) {
                 addKeys(head, key, columns);
                 writeKeys(head.dkeys, head.rows, columns, at(gradients, m_channels + key * qkvStride()));
                 writeKeys(head.dvalues, head.rows, columns, at(gradients, 2 * m_channels + key * qkvStride()));
@@ -252,6 +241,7 @@ public:
     }
 
 private:
+    static constexpr ScoreTileSize kTile = kBackwardTile;
     // Gradients of keys and values are made as their columns: what the scores' gradients are multiplied with is turned
     // once, and they themselves never are.
     struct Head {
@@ -263,19 +253,18 @@ private:
               keys(scratch.take(packed.pairs())),
               keysAcross(scratch.take(packed.pairs())),
               valuesAcross(scratch.take(packed.pairs())),
-              rows(scratch.take(std::max(packed.pairs(), kTile * packed.width))),
+              rows(scratch.take(std::max(packed.pairs(), kTile.keys * packed.width))),
               panels(scratch.take(packed.pairs())),
               dqueries(scratch.take(packed.tokens * packed.width)),
-              dkeys(scratch.take(packed.width * kTile)),
-              dvalues(scratch.take(packed.width * kTile)),
-              scores(scratch.take(kTileScores)),
-              dscores(scratch.take(kTileScores)),
-              scoreRows(scratch.take(kTileScores / 2)),
-              scorePanels(scratch.take(kTileScores / 2)),
+              dkeys(scratch.take(packed.width * kTile.keys)),
+              dvalues(scratch.take(packed.width * kTile.keys)),
+              scores(scratch.take(kTile.floats())),
+              dscores(scratch.take(kTile.floats())),
+              scorePanels(scratch.take(kTile.floats() / 2)),
               inner(scratch.take(packed.tokens)) {}
         const float* logSumExp = nullptr;
         float *queries, *queriesTurned, *dy, *dyTurned, *keys, *keysAcross, *valuesAcross, *rows, *panels, *dqueries,
-            *dkeys, *dvalues, *scores, *dscores, *scoreRows, *scorePanels, *inner;
+            *dkeys, *dvalues, *scores, *dscores, *scorePanels, *inner;
     };
 
     void packHead(const Head& head, const std::byte* queries, const std::byte* dy) const {
@@ -300,39 +289,45 @@ private:
         m_isHalf ? dots(Bf16()) : dots(float());
     }
 
-    void addKeys(const Head& head, std::size_t key, std::size_t columns) const {
-        forEachTile(firstQuery(key), m_tokens,
-                    [&](std::size_t query, std::size_t rows) { addTile(head, query, rows, key, columns); });
+    void addKeys(const Head& head, std::size_t key, std::size_t count) const {
+        forEachQueries(key, count, [&](const Queries& queries) { addTile(head, queries, key); });
     }
 
-    void addTile(const Head& head, std::size_t query, std::size_t rows, std::size_t key, std::size_t columns) const {
+    void addTile(const Head& head, const Queries& queries, std::size_t key) const {
+        const std::size_t query = queries.first, rows = queries.count, columns = queries.columns;
         multiply(tokenRows(head.queries, query, rows), {tokenColumns(head.keysAcross, key), tokenPanel(), columns},
-                 m_width, false, head.scores, kTile);
+                 m_width, false, head.scores, kTile.keys);
         multiply(tokenRows(head.dy, query, rows), {tokenColumns(head.valuesAcross, key), tokenPanel(), columns},
-                 m_width, false, head.dscores, kTile);
-        m_simd.softmaxTileBackward(tileOf(head.scores, query, rows, key, columns), head.logSumExp + query,
-                                   head.inner + query, head.dscores);
-        const bool adds = query > firstQuery(key);
-        addColumns(head, head.scores, featureRows(head.dyTurned, query), rows, columns, adds, head.dvalues);
-        addColumns(head, head.dscores, featureRows(head.queriesTurned, query), rows, columns, adds, head.dkeys);
-        multiply({head.scoreRows, kTile / 2, rows}, {fromToken(head.keys, key), featurePanel(), m_width}, columns,
+                 m_width, false, head.dscores, kTile.keys);
+        m_simd.halves.softmaxTileBackward(tileOf(head.scores, queries, key), head.logSumExp + query, head.inner + query,
+                                          head.dscores);
+        addColumns(head, head.scores, featureRows(head.dyTurned, query), queries, head.dvalues);
+        addColumns(head, head.dscores, featureRows(head.queriesTurned, query), queries, head.dkeys);
+        multiply({head.dscores, kTile.keys, rows}, {fromToken(head.keys, key), featurePanel(), m_width}, columns,
                  key > 0, head.dqueries + query * m_packed.width, m_packed.width);
     }
 
-    // sums (+)= features times a tile of scores, whose rows are left packed.
-    void addColumns(const Head& head, const float* scores, const Rows& features, std::size_t rows, std::size_t columns,
-                    bool adds, float* sums) const {
-        constexpr std::size_t kPanelFloats = kPanel * kTile / 2;
-        packScores(scores, rows, columns, head.scoreRows);
-        packPairsOfRows(reinterpret_cast<const Bf16*>(head.scoreRows), kTile, roundUp(rows, kPanel), columns,
+    // sums (+)= features times a tile of scores: of those columns that others saw before, too.
+    void addColumns(const Head& head, float* scores, const Rows& features, const Queries& queries, float* sums) const {
+        constexpr std::size_t kPanelFloats = kPanel * kTile.queries / 2;
+        static_assert(kTile.ownQueries % kPanel == 0, "which tells where they begin");
+        const std::size_t rows = roundUp(queries.count, kPanel);
+        std::fill(scores + queries.count * kTile.keys, scores + rows * kTile.keys, 0.0f);
+        packPairsOfRows(reinterpret_cast<const Bf16*>(scores), 2 * kTile.keys, rows, roundUp(queries.columns, kPanel),
                         head.scorePanels, kPanelFloats);
-        multiply(features, {head.scorePanels, kPanelFloats, columns}, rows, adds, sums, kTile);
+        const auto add = [&](std::size_t from, std::size_t end, bool adds) {
+            const float* panels = head.scorePanels + from / kPanel * kPanelFloats;
+            if (from < end)
+                multiply(features, {panels, kPanelFloats, end - from}, queries.count, adds, sums + from, kTile.keys);
+        };
+        add(0, queries.before, true);
+        add(queries.before, queries.columns, false);
     }
 
     // Columns of sums become rows of memory.
     void writeKeys(const float* sums, float* rows, std::size_t columns, std::byte* to) const {
         for (std::size_t feature = 0; feature < m_width; feature += 16)
-            m_simd.rowsToLanes(sums + feature * kTile, kTile, 16, rows + feature, m_packed.width, columns);
+            m_simd.rowsToLanes(sums + feature * kTile.keys, kTile.keys, 16, rows + feature, m_packed.width, columns);
         for (std::size_t i = 0; i < columns; ++i) writeRow(rows + i * m_packed.width, 1, at(to, i * qkvStride()));
     }
 

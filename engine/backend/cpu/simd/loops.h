@@ -92,7 +92,9 @@ void blockProduct(const BlockProduct& run);
 void blockGradientProduct(const BlockGradientProduct& run);
 void endRows(const EndedRows& run);
 
+template <class T>
 void softmaxTile(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride, std::size_t width);
+template <class T>
 void softmaxTileBackward(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 
 void softmaxSums(const float* z, std::size_t count, float* largest, float* sum);

@@ -234,12 +234,11 @@ struct LayerNormBackwardRunOf {
     std::size_t rows = 0, width = 0;
 };
 
-// A tile of attention's scores, queries by keys, before their scale: stride is a multiple of 16 and at least `columns`.
-// The first row sees its first `seen` columns (fewer than none: none), every other row one more than that before it.
+// A tile of attention's scores, queries by keys, before their scale: stride is a multiple of 32 and at least `columns`.
+// The first row sees its first `seen` columns, at least one, every other row one more than that before it.
 struct ScoreTile {
     float* scores = nullptr;
-    std::size_t rows = 0, columns = 0, stride = 0;
-    std::ptrdiff_t seen = 0;
+    std::size_t rows = 0, columns = 0, stride = 0, seen = 0;
     float scale = 1;
 };
 
@@ -292,6 +291,16 @@ struct Loops {
     void (*layerNormBackward)(const LayerNormBackwardRunOf<T>& run);
     // out[row] = a[row] . b[row], rows of `width` elements
     void (*rowDots)(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);
+
+    // Of a tile of scores, which are floats; what they become lies where they do, of bf16 at the front of each row, and
+    // whole panels of 32 columns are filled up with zeros.
+    // Scores become exp(scale score - largest), where `largest` is that of each row in all tiles so far; `sums` and the
+    // rows of y, which belong to these tiles, are brought to a new largest. Before the first tile `largest` is -inf and
+    // `sums` zero, and y is not looked at.
+    void (*softmaxTile)(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride,
+                        std::size_t width);
+    // Scores become probabilities p = exp(scale score - logSumExp), gradients scale p (gradient - inner).
+    void (*softmaxTileBackward)(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 
     // One image plane of `block` channels (1, 8 or 16 elements a pixel; of bf16, 16), or as many as the shape has
     // groups. argmax: of each window the place of its largest, row by row; null where nobody asks.
@@ -363,13 +372,6 @@ struct SimdTable {
     void (*blockProduct)(const BlockProduct& run);
     void (*blockGradientProduct)(const BlockGradientProduct& run);
     void (*endRows)(const EndedRows& run);
-
-    // Scores become exp(scale score - largest), where `largest` is that of each row in all tiles so far (-inf before
-    // the first); `sums` and the rows of y, which belong to these tiles, are brought to a new largest.
-    void (*softmaxTile)(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride,
-                        std::size_t width);
-    // Scores become probabilities p = exp(scale score - logSumExp), gradients scale p (gradient - inner).
-    void (*softmaxTileBackward)(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 
     // The largest of a row of logits, and the sum of exp(z - largest); dz = factor exp(z - largest) - offset.
     void (*softmaxSums)(const float* z, std::size_t count, float* largest, float* sum);
