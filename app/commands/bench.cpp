@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "app/commands/commands.h"
 #include "app/format.h"
@@ -176,6 +177,9 @@ int bench(Context& context, const BenchOptions& options) {
         return kDone;
     }
     Json json = resultJson(timed, result);
+    std::vector<Problem> remarks;
+    if (result.ofPrecision) remarks.push_back(*result.ofPrecision);
+    json["remarks"] = problemsJson(remarks, context.words());
     for (const PrecisionSpeed& each : chosen ? chosen->speeds : std::vector<PrecisionSpeed>())
         json["precisions"][std::string(text(each.precision))] = each.samplesPerSecond;
     fmt::print("{}\n", lineOf(json));

@@ -101,6 +101,7 @@ private slots:
         QVERIFY(json["loss"].toDouble() > 0);
         QCOMPARE(json["steps"].toInt(), 5);
         QCOMPARE(json["device_count"].toInt(), 1);
+        QVERIFY(json["remarks"].isArray() && json["remarks"].toArray().isEmpty());
         QVERIFY(json["peak_bytes"].toDouble() > 1e6);
         QVERIFY(json["device_bytes"].toDouble() > 1e4);
 

@@ -84,6 +84,8 @@ private:
         addSaid(TrialDiffText::tr("Software"), "software",
                 [](const RunStarted& said) { return oneLine(said.software); });
         addSaid(TrialDiffText::tr("Devices"), "devices", [](const RunStarted& said) { return joined(said.devices); });
+        addSaid(TrialDiffText::tr("Precision in use"), "precisionInUse",
+                [](const RunStarted& said) { return QString::fromStdString(said.precision); });
         addSaid(TrialDiffText::tr("Parameters"), "parameters",
                 [](const RunStarted& said) { return runCount(static_cast<double>(said.parameters)); });
         addSaid(TrialDiffText::tr("Training samples"), "trainSamples",

@@ -80,10 +80,12 @@ private slots:
         TrialFacts first{.trial = 1}, seventh{.trial = 7};
         first.spec.learningRate = 0.001, seventh.spec.learningRate = 0.049;
         first.spec.batch = 64;
+        first.spec.precision = seventh.spec.precision = "auto";
+        first.started.emplace().precision = "fp32", seventh.started.emplace().precision = "bf16";
         const auto rows = diffOf(*scene, {first, seventh});
         const auto equal = [&](const QString& key) { return std::ranges::find(rows, key, &DiffRow::key)->isEqual; };
         QVERIFY(!equal("learning_rate"));
-        QVERIFY(equal("epochs"));
+        QVERIFY(equal("epochs") && equal("precision") && !equal("precisionInUse"));
         const QString why = whyBetter(*scene, {first, seventh});
         QVERIFY2(why.startsWith("#7 is better than #1"), qPrintable(why));
         QVERIFY2(why.indexOf("Learning rate") < why.indexOf("Batch"), qPrintable(why));
