@@ -81,7 +81,7 @@ void TrialFollower::waitForAttempt() {
         m_waiting.reset();
         m_kills = false;
     }
-    while (!m_stopped && !Lease::isHeld(m_places.lease(m_trial))) wait(kIdle);
+    while (!m_stopped && !Lease::isHeld(m_places.lease(m_trial))) wait(kRetry);
     beginAgain();
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kDepth = 256, kColumns = 1024, kRowPanels = 8;
 // By Strassen's algorithm: of a block of rows and of columns, the first half are paired with the second.
-constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512 * 512;
+constexpr std::size_t kOperands = 7, kStrassenDepth = 256, kStrassenFloats = 512 * 512;
 constexpr std::size_t kStrassenUnit = 2 * kStrassenParts;
 constexpr std::size_t kPairedColumnPanels = 2;
 
