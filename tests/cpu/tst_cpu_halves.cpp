@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "tests/cpu/noise.h"
@@ -33,6 +34,8 @@ private slots:
     void rows();
     void layerNorms_data() { addSimdTables(); }
     void layerNorms();
+    void softmaxOfTiles_data() { addSimdTables(); }
+    void softmaxOfTiles();
     void pairsOfRows_data() { addSimdTables(); }
     void pairsOfRows();
     void pairsOfRowsInPanels_data() { addSimdTables(); }
@@ -397,6 +400,49 @@ void tst_cpu_halves::layerNorms() {
             QVERIFY(agree(found.dgamma, expected.dgamma) && agree(found.dbeta, expected.dbeta));
         }
     }
+}
+
+// Weights and gradients lie at the front of the rows where scores lay, with zeros up to whole panels behind them; what
+// stays in floats is the same.
+void tst_cpu_halves::softmaxOfTiles() {
+    const SimdTable& simd = table();
+    constexpr std::size_t rows = 19, columns = 37, stride = 64, width = 5;
+    struct Made {
+        Floats scores, gradients, largest = Floats(rows, -std::numeric_limits<float>::infinity()), sums = Floats(rows),
+                                  y = Floats(rows * width, 1);
+    };
+    const auto forward = [&]<class T>(T, Made& made, std::uint64_t seed) {
+        made.scores = noise(seed, rows * stride, static_cast<double>(seed));
+        const ScoreTile tile{made.scores.data(), rows, columns, stride, 20, 0.5f};
+        simd.of<T>().softmaxTile(tile, made.largest.data(), made.sums.data(), made.y.data(), width, width);
+    };
+    const auto backward = [&]<class T>(T, Made& made) {
+        made.scores = noise(3, rows * stride), made.gradients = noise(4, rows * stride);
+        const Floats logSumExp = noise(5, rows), inner = noise(6, rows);
+        const ScoreTile tile{made.scores.data(), rows, columns, stride, 20, 0.5f};
+        simd.of<T>().softmaxTileBackward(tile, logSumExp.data(), inner.data(), made.gradients.data());
+    };
+    const auto compareRows = [&](const Floats& halves, const Floats& floats) {
+        for (std::size_t row = 0; row < rows; ++row) {
+            Halves found(stride);
+            std::memcpy(found.data(), halves.data() + row * stride, stride * sizeof(Bf16));
+            const auto from = floats.begin() + static_cast<std::ptrdiff_t>(row * stride);
+            compareRow(found, Floats(from, from + stride));
+            for (std::size_t i = columns; i < stride; ++i) QCOMPARE(asFloat(found[i]), 0.0f);
+        }
+    };
+    Made floats, halves;
+    for (const std::uint64_t tile : {1, 2}) {
+        forward(float(), floats, tile);
+        forward(Bf16(), halves, tile);
+        compareRows(halves.scores, floats.scores);
+        QVERIFY(halves.largest == floats.largest && halves.sums == floats.sums && halves.y == floats.y);
+    }
+    QVERIFY(floats.y != Floats(rows * width, 1));
+    backward(float(), floats);
+    backward(Bf16(), halves);
+    compareRows(halves.scores, floats.scores);
+    compareRows(halves.gradients, floats.gradients);
 }
 
 void tst_cpu_halves::pairsOfRows() {

@@ -10,14 +10,14 @@
 
 namespace lockstep::cpu {
 
-// Of a tile of scores, which then stays in the first-level cache. With causal attention half of the square where
-// queries see themselves is hidden: fewer of them waste less.
+// Of a tile of scores, which then stays in the first-level cache. ownQueries: as many at once where causal attention
+// has queries see keys up to their own, for half of that square is hidden, and small ones waste less.
 struct ScoreTileSize {
     std::size_t keys, queries, ownQueries;
 
     std::size_t floats() const { return keys * queries; }
 };
-// Forward a row's softmax takes the longer the more tiles it has; backward there are two of each.
+// Forward a row's softmax costs the more the more tiles there are; backward there are two tiles at a time.
 constexpr ScoreTileSize kForwardTile{128, 64, 32}, kBackwardTile{64, 64, 32};
 
 // What forward and backward share. A head of a sample is one item of work; keys are gone over on the outside, so that
