@@ -80,12 +80,22 @@ template <class Function, class T>
     rest.copyTo(at, count);
 }
 
+// The sum of all lanes, half upon half.
+[[gnu::always_inline]] inline float total(F4 value) { return (value[0] + value[2]) + (value[1] + value[3]); }
+#ifdef __AVX2__
+[[gnu::always_inline]] inline float total(F8 value) {
+    return total(__builtin_shufflevector(value, value, 0, 1, 2, 3) + __builtin_shufflevector(value, value, 4, 5, 6, 7));
+}
+#endif
+#ifdef __AVX512F__
 [[gnu::always_inline]] inline float total(F16 value) {
-    Rest rest;
-    store(rest.lane, value);
-    double sum = 0;
-    for (const float lane : rest.lane) sum += lane;
-    return static_cast<float>(sum);
+    return total(__builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7) +
+                 __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+#endif
+template <class Half>
+[[gnu::always_inline]] inline float total(Pair<Half> value) {
+    return total(value.low + value.high);
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -38,6 +38,15 @@ std::size_t below(const float* z, std::size_t count, float bar, bool orEqual) {
     return result;
 }
 
+// Optimizers that orthogonalise enlarge what a loss is off by: not in floats.
+float totalInDouble(F16 value) {
+    Rest rest;
+    store(rest.lane, value);
+    double sum = 0;
+    for (const float lane : rest.lane) sum += lane;
+    return static_cast<float>(sum);
+}
+
 }  // namespace
 
 void softmaxSums(const float* z, std::size_t count, float* largest, float* sum) {
@@ -47,7 +56,7 @@ void softmaxSums(const float* z, std::size_t count, float* largest, float* sum) 
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) sums += exponential(load(z + i) - shift);
     if (i < count) sums += exponential(loadRest(z + i, count - i, -kInfinity) - shift);
-    *sum = total(sums);
+    *sum = totalInDouble(sums);
 }
 
 void softmaxGradient(const float* z, std::size_t count, float largest, float factor, float offset, float* dz) {
