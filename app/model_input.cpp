@@ -48,8 +48,9 @@ void addInputOptions(CLI::App& command, InputOptions& options) {
         ->type_name("N");
 }
 
-Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, std::int64_t batch) {
-    ModelInput input = model.usual;
+Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, const ParamValues& params,
+                            std::int64_t batch) {
+    ModelInput input = usualInput(model, params);
     input.batch = batch;
     const bool isImage = model.task == ModelTask::ImageClasses;
     if (!options.shape.empty() && !(isImage ? takeShape : takeTokens)(options.shape, input)) {

@@ -16,6 +16,7 @@ struct InputOptions {
 void addInputOptions(CLI::App& command, InputOptions& options);
 
 // Problems: "cli.bad-input".
-Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, std::int64_t batch);
+Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, const ParamValues& params,
+                            std::int64_t batch);
 
 }  // namespace lockstep

@@ -68,7 +68,7 @@ std::string diskText(const SweepSpec& sweep, std::int64_t trials, const Environm
     const auto resolved = resolve(sweep.trial, environment);
     if (!resolved.ok()) return {};
     const ModelEntry& model = *resolved.value().model;
-    ModelInput input = model.usual;
+    ModelInput input = usualInput(model, resolved.value().modelParams);
     input.batch = 1;
     const auto forward = buildForward(model, resolved.value().modelParams, input, true);
     if (!forward.ok()) return {};

@@ -160,7 +160,8 @@ int bench(Context& context, const BenchOptions& options) {
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
     if (options.loader) return benchLoader(context, resolved.value(), options);
-    const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
+    const auto input =
+        inputFor(options.input, *resolved.value().model, resolved.value().modelParams, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     ResolvedSpec timed = resolved.value();
     const auto chosen =

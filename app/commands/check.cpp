@@ -128,7 +128,7 @@ int check(Context& context, const CheckOptions& options) {
     if (!spec.ok()) return context.report(spec.problems());
     const auto trained = resolve(spec.value(), context.environment());
     if (!trained.ok()) return context.report(trained.problems());
-    const auto input = inputFor(options.input, *trained.value().model, spec.value().batch);
+    const auto input = inputFor(options.input, *trained.value().model, trained.value().modelParams, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     ModelInput samples = input.value();
     if (options.input.shape.empty()) samples.tokens = std::min(samples.tokens, kUsualTokens);

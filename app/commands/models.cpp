@@ -59,7 +59,7 @@ int models(Context& context, const ModelsOptions& options) {
         for (const auto& each : context.environment().models()) known.push_back(each.name);
         return context.report({{"model", "model.unknown", {options.name, joined(known)}}});
     }
-    const auto input = inputFor(options.input, *model, 1);
+    const auto input = inputFor(options.input, *model, ParamValues(model->params), 1);
     if (!input.ok()) return context.report(input.problems());
     const auto forward = buildForward(*model, ParamValues(model->params), input.value(), true);
     if (!forward.ok()) return context.report(forward.problems());

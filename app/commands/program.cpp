@@ -31,7 +31,8 @@ int program(Context& context, const ProgramOptions& options) {
     if (!spec.ok()) return context.report(spec.problems());
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
-    const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
+    const auto input =
+        inputFor(options.input, *resolved.value().model, resolved.value().modelParams, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     // One full batch: no short ones to compile.
     const auto info = infoOf(resolved.value().model->task, input.value(), spec.value().batch);

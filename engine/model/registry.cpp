@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/model/architectures.h"
+#include "engine/model/token_model.h"
 #include "engine/spec/perplexity.h"
 
 namespace lockstep {
@@ -23,6 +24,13 @@ std::vector<ModelEntry> allModels() {
 std::string_view text(ModelTask task) {
     constexpr std::string_view kNames[] = {"image-classes", kNextTokens, "text-classes"};
     return kNames[static_cast<std::size_t>(task)];
+}
+
+ModelInput usualInput(const ModelEntry& model, const ParamValues& params) {
+    ModelInput input = model.usual;
+    if (params.all().contains(kContext))
+        input.tokens = static_cast<int>(std::min<std::int64_t>(input.tokens, params.integer(kContext)));
+    return input;
 }
 
 const std::vector<ModelEntry>& builtinModels() {

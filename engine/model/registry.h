@@ -84,6 +84,9 @@ struct ModelEntry {
     LayerNames (*torchvisionLayers)(const std::vector<std::string>& layers) = nullptr;
 };
 
+// What a model with these settings is for where no dataset says: of texts no more than its context.
+ModelInput usualInput(const ModelEntry& model, const ParamValues& params);
+
 const std::vector<ModelEntry>& builtinModels();
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 

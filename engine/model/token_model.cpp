@@ -20,12 +20,12 @@ ParamSchema tokenModelSchema(std::int64_t layers, std::int64_t context) {
     return {{"layers", layers, 1, 64, {}, "layers", "How many transformer blocks there are."},
             {"width", std::int64_t{256}, 1, 8192, {}, "features", "How many numbers describe each token."},
             {"heads", std::int64_t{4}, 1, 128, {}, "heads", "Into how many heads attention is divided."},
-            {"context", context, 1, 65536, {}, "tokens", "The longest sequence that it takes."}};
+            {kContext, context, 1, 65536, {}, "tokens", "The longest sequence that it takes."}};
 }
 
 TokenFeatures tokenFeatures(GraphBuilder& b, ValueId tokens, const TokenModel& model, const ParamValues& params) {
     const auto integer = [&](const char* name) { return static_cast<int>(params.integer(name)); };
-    const int width = integer("width"), heads = integer("heads"), context = integer("context");
+    const int width = integer("width"), heads = integer("heads"), context = integer(kContext);
     expectContext(b.typeOf(tokens).shape[1], context, model.id);
     expectAttribute(width % heads == 0, model.id, "heads", std::to_string(heads),
                     "a divisor of the width, " + std::to_string(width));

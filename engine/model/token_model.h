@@ -17,6 +17,8 @@ struct TokenModel {
     std::optional<ValueId> lengths{};  // i32 [N], as attention takes them
 };
 
+inline constexpr const char* kContext = "context";  // the setting: the longest sequence
+
 // "layers", "width", "heads" and "context".
 ParamSchema tokenModelSchema(std::int64_t layers, std::int64_t context);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/model/torchvision_names.h"
+#include "engine/train/plan_run.h"
 #include "engine/train/replica.h"
 #include "engine/train/safetensors.h"
 #include "engine/train/trained_on.h"
@@ -36,7 +37,9 @@ const ModelEntry& modelOf(const Checkpoint& checkpoint, const Environment& envir
 Graph forwardOf(const ModelEntry& model, const Checkpoint& checkpoint) {
     const auto params = ParamValues::from(model.params, checkpoint.spec.model.params, "model");
     if (!params.ok()) throw ProblemError(params.problems().front());
-    auto forward = buildForward(model, params.value(), model.usual, false);
+    const ModelInput input =
+        checkpoint.trainedOn ? modelInput(model, *checkpoint.trainedOn, 1, 0) : usualInput(model, params.value());
+    auto forward = buildForward(model, params.value(), input, false);
     if (!forward.ok()) throw ProblemError(forward.problems().front());
     return std::move(forward).value();
 }

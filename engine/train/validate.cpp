@@ -95,7 +95,7 @@ private:
 
     // Names of layers do not depend on the images.
     void requireLayers(const ModelEntry& entry) {
-        ModelInput input = entry.usual;
+        ModelInput input = usualInput(entry, m_resolved.modelParams);
         input.frozen = m_resolved.frozen;
         const auto forward = buildForward(entry, m_resolved.modelParams, input, true);
         if (!forward.ok() && forward.problems().front().field == "frozen")

@@ -204,7 +204,7 @@ WeightTensors readWeights(const ResolvedSpec& resolved, const DatasetInfo& data)
 }
 
 std::vector<Problem> weightsProblems(const ResolvedSpec& resolved) {
-    return problemsOf(resolved, resolved.model->usual, false);
+    return problemsOf(resolved, usualInput(*resolved.model, resolved.modelParams), false);
 }
 
 std::vector<Problem> weightsProblems(const ResolvedSpec& resolved, const DatasetInfo& data) {

@@ -119,6 +119,11 @@ private slots:
         QVERIFY2(gpt.status == 0, qPrintable(gpt.err));
         QCOMPARE(gpt.last()["flops_per_step"].toDouble(),
                  3 * 2 * (2.0 * 8 * (12 * 256 + 256 * 16) + 2 * 2.0 * 8 * 8 * 16));
+        const QStringList shortGpt{"model.layers=1", "model.width=16", "model.context=9"};
+        for (const auto& words : {QStringList{"bench", "--steps", "1", "--json"}, QStringList{"program"}}) {
+            const auto few = m_program.run(words + QStringList{"--model", "gpt", "--batch", "2", "--set"} + shortGpt);
+            QVERIFY2(few.status == 0, qPrintable(few.err));
+        }
         const auto tooLarge = m_program.run({"bench", "--model", "lenet5", "--batch", "10000000"});
         QCOMPARE(tooLarge.status, 2);
         QVERIFY2(tooLarge.err.contains("of memory free"), qPrintable(tooLarge.err));

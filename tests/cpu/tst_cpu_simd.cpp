@@ -370,7 +370,8 @@ void tst_cpu_simd::softmaxOfTiles() {
     const float none = -std::numeric_limits<float>::infinity();
     Floats largest{none, none}, sums(2), y = guarded(6);
     const auto seenOf = [&](std::size_t row) { return std::size_t{5} + row; };
-    simd.floats.softmaxTile({first.data(), 2, columns, stride, columns, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
+    simd.floats.softmaxTile({first.data(), 2, columns, stride, columns, 0.5f}, largest.data(), sums.data(), y.data(), 3,
+                            3);
     QCOMPARE(y, guarded(6));
     y = {1, 1, 1, 1, 1, 1};
     const Floats before = largest;

@@ -18,9 +18,9 @@ const DatasetSplits& data() {
 }
 
 // One epoch, with a checkpoint in the folder.
-Run trained(TrialSpec spec, const QTemporaryDir& folder) {
+Run trained(TrialSpec spec, const QTemporaryDir& folder, const DatasetSplits& on = data()) {
     spec.epochs = 1;
-    RunRequest request{.spec = std::move(spec), .data = data(), .options = {}, .onEvent = {}};
+    RunRequest request{.spec = std::move(spec), .data = on, .options = {}, .onEvent = {}};
     request.options.checkpointFolder = folder.path().toStdString();
     return run(std::move(request));
 }
@@ -83,6 +83,28 @@ private slots:
         const EvalDone again = trained(spec, other).recorder.all<EvalDone>().back();
         QCOMPARE(std::bit_cast<std::uint64_t>(again.loss), std::bit_cast<std::uint64_t>(first.loss));
         QCOMPARE(again.accuracy, first.accuracy);
+    }
+
+    // Whose context is less than texts usually have; of an image, whose side is one that the patches divide.
+    void modelsOfOtherSizesThanUsual_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* each : {"gpt", "text-encoder", "vit"}) QTest::newRow(each) << each;
+    }
+    void modelsOfOtherSizesThanUsual() {
+        QFETCH(QString, model);
+        TrialSpec spec = smallSpec(model.toStdString(), "reference:1");
+        if (model == "vit") spec.model.params["patch"] = std::int64_t{7};
+        QTemporaryDir folder;
+        const DatasetSplits on = model == "vit" ? patterns(16, 12, {3, 14, 14}) : dataFor(model.toStdString(), 16, 12);
+        const Run first = trained(spec, folder, on);
+        const std::string file = folder.filePath("weights.safetensors").toStdString();
+        Checkpoint checkpoint = checkpointIn(folder);
+        QVERIFY(exportWeights(checkpoint, testEnvironment(), {}, file).ok());
+        const TensorFile content = readTensorFile(file).value();
+        for (const auto& [name, tensor] : content.tensors)
+            QVERIFY(sameBits({{"", tensor}}, {{"", first.tensors.at(name)}}));
+        checkpoint.trainedOn.reset();  // of an older version
+        QCOMPARE(exportWeights(checkpoint, testEnvironment(), {}, file).ok(), model != "vit");
     }
 
     // Neither optimizer state nor averages nor the position.

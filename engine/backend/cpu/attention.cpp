@@ -109,7 +109,7 @@ private:
             const Block packed = gather(head.qkv + queries.first * qkvStride(), qkvStride(), rows, head.queries);
             multiply(packed, rows, head.keysAcross, m_width, columns, false, head.scores, kTile.keys);
             m_simd.floats.softmaxTile(tileOf(head.scores, queries, key), head.largest + queries.first,
-                               head.sums + queries.first, y, m_channels, m_width);
+                                      head.sums + queries.first, y, m_channels, m_width);
             multiply({head.scores, kTile.keys}, rows, head.values, columns, m_width, key > 0, y, m_channels);
         });
     }
@@ -187,7 +187,7 @@ private:
         multiply(own, rows, head.keysAcross, m_width, columns, false, head.scores, kTile.keys);
         multiply(dy, rows, head.valuesAcross, m_width, columns, false, head.dscores, kTile.keys);
         m_simd.floats.softmaxTileBackward(tileOf(head.scores, queries, key), head.logSumExp + queries.first,
-                                   head.inner + queries.first, head.dscores);
+                                          head.inner + queries.first, head.dscores);
         addColumns(head.scores, dy, queries, head.queryRows, dkeys + m_channels);
         addColumns(head.dscores, own, queries, head.queryRows, dkeys);
         multiply(dscores, rows, head.keys, columns, m_width, key > 0, dqueries, qkvStride());
