@@ -42,11 +42,6 @@ protected:
             packPanel(m_simd, b.at + at * b.columnStride, b.rowStride, b.columnStride, depth,
                       std::min(panel, columns - at), panels.at + at * panels.depth);
     }
-    // Rows without what lies between them, which otherwise keeps them from staying in the cache together.
-    Block gather(const float* from, std::size_t stride, std::size_t rows, float* to) const {
-        m_simd.copyRows(from, stride, m_width, to, m_width, rows);
-        return {to, m_width};
-    }
     // c (+)= a b
     void multiply(const Block& a, std::size_t rows, const Panels& b, std::size_t depth, std::size_t columns, bool adds,
                   float* c, std::size_t cStride) const {
@@ -67,11 +62,7 @@ protected:
 class Forward final : public Kernel, FloatAttention {
 public:
     explicit Forward(const Order& order)
-        : FloatAttention(order, kTile,
-                         kTile.floats() + tileFloats(order, kTile.queries) + 2 * tileFloats(order, kTile.keys) +
-                             2 * rowFloats(order),
-                         1),
-          m_queriesFloats(tileFloats(order, kTile.queries)),
+        : FloatAttention(order, kTile, kTile.floats() + 2 * tileFloats(order, kTile.keys) + 2 * rowFloats(order), 1),
           m_keysFloats(tileFloats(order, kTile.keys)),
           m_rows(rowFloats(order)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
@@ -79,8 +70,7 @@ public:
     void run(const KernelCall& call) override {
         forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
             Head head{.qkv = in(call, 0) + qkvAt(item), .y = out(call, 0) + rowsAt(item), .scores = scratch};
-            head.queries = scratch + kTile.floats();
-            head.keysAcross = {head.queries + m_queriesFloats, m_width};
+            head.keysAcross = {scratch + kTile.floats(), m_width};
             head.values = {head.keysAcross.at + m_keysFloats, kTile.keys};
             head.largest = head.values.at + m_keysFloats;
             head.sums = head.largest + m_rows;
@@ -95,7 +85,7 @@ private:
     static constexpr ScoreTileSize kTile = kForwardTile;
     struct Head {
         const float* qkv;
-        float *y, *scores, *queries = nullptr, *largest = nullptr, *sums = nullptr;
+        float *y, *scores, *largest = nullptr, *sums = nullptr;
         Panels keysAcross{}, values{};
     };
 
@@ -106,8 +96,8 @@ private:
         forEachQueries(key, count, [&](const Queries& queries) {
             float* y = head.y + queries.first * m_channels;
             const std::size_t rows = queries.count, columns = queries.columns;
-            const Block packed = gather(head.qkv + queries.first * qkvStride(), qkvStride(), rows, head.queries);
-            multiply(packed, rows, head.keysAcross, m_width, columns, false, head.scores, kTile.keys);
+            const Block own{head.qkv + queries.first * qkvStride(), qkvStride()};
+            multiply(own, rows, head.keysAcross, m_width, columns, false, head.scores, kTile.keys);
             m_simd.floats.softmaxTile(tileOf(head.scores, queries, key), head.largest + queries.first,
                                       head.sums + queries.first, y, m_channels, m_width);
             multiply({head.scores, kTile.keys}, rows, head.values, columns, m_width, key > 0, y, m_channels);
@@ -122,7 +112,7 @@ private:
         }
     }
 
-    std::size_t m_queriesFloats, m_keysFloats, m_rows;
+    std::size_t m_keysFloats, m_rows;
 };
 
 class Backward final : public Kernel, FloatAttention {
